@@ -102,3 +102,17 @@ def test_a_function_is_looked_through_once():
     assert isinstance(function, ast.Lambda)
     assert use_def(function) is use_def(function)
     assert told(use_def(function), "x") == "1"
+
+
+@pytest.mark.parametrize(
+    ("body", "values"),
+    [
+        ("x = g()\nif x: x = h()", ["g()", "h()"]),
+        ("x = g()\nx += 1", ["g()", None]),
+        ("for x in y: pass", [None]),
+        ("x = g()\ndef inner():\n    nonlocal x\n    x = 1", []),
+        ("global x\nx = g()", []),
+    ],
+)
+def test_all_that_a_variable_is_bound_to(body: str, values: list[str | None]):
+    assert [one.value and ast.unparse(one.value) for one in index(body).every("x")] == values

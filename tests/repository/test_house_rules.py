@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,23 @@ def test_what_values_refer_to_is_not_guessed_from_its_attributes():
                 parts = [inner for inner in ast.walk(node.args[0]) if isinstance(inner, ast.Attribute)]
                 guessed += [f"{path.name}:{node.lineno}" for part in parts if part.attr == "ref"]
     assert guessed == []
+
+
+#: How deep the interpreter follows calls. All else follows names once each, or says by its name what is nested so deep.
+_DEPTHS_OF_THE_INTERPRETER = {
+    "analysis/nonstrict/program/interpret/invoke.py: _MAX_DEPTH",
+    "analysis/nonstrict/program/interpret/invoke.py: _MAX_CLOSURE_DEPTH",
+    "analysis/nonstrict/program/state/machine.py: STATIC_DEPTH",
+}
+
+
+def test_nothing_but_the_interpreter_evaluates_to_a_depth():
+    """What an expression is, one derivation tells: a depth of its own is how another one begins."""
+    named = re.compile(r"^(\w*DEPTH)\b.*=", re.MULTILINE)
+    found = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for folder in ("analysis", "server")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for name in named.findall(path.read_text(encoding="utf-8"))
+    }
+    assert found == _DEPTHS_OF_THE_INTERPRETER

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 #: Files that are parsed in search of the callers of one function, and imports from file to file that are followed.
-_MAX_PARSED, _MAX_DEPTH = 60, 4
+_MAX_PARSED, _CALLS_UP = 60, 4
 #: Test files beyond which no further imports are followed.
 _ENOUGH = 4
 _MAX_PER_FILE, MAX_CALLERS = 2, 6
@@ -121,7 +121,7 @@ class _Users:
 
     def found(self) -> list[_User]:
         """The files that use the function, directly or through others."""
-        for depth in range(_MAX_DEPTH):
+        for depth in range(_CALLS_UP):
             fresh: dict[str, frozenset[str]] = {}
             for path, names in self._frontier.items():
                 for dotted in self._project.names_of(path):

@@ -41,7 +41,8 @@ _CONVERTING = frozenset(
 )
 _PARTING = frozenset({"unbind", "chunk", "split", "tensor_split"})
 _NEUTRAL: dict[type[ast.operator], int] = {ast.Add: 0, ast.Sub: 0, ast.Mult: 1, ast.Div: 1, ast.Pow: 1}
-_MAX_DEPTH = 3
+#: Functions that are called with the value are looked into so far.
+_FOLLOWED_CALLS = 3
 
 
 class Guard(NamedTuple):
@@ -198,7 +199,7 @@ def _call(value: ast.Call, subject: Subject, guards: tuple[Guard, ...]) -> Itera
     name = call.name
     if name in _SETTLING:
         return
-    reached = subject.resolver.reached(value) if subject.depth < _MAX_DEPTH else None
+    reached = subject.resolver.reached(value) if subject.depth < _FOLLOWED_CALLS else None
     if reached is not None:
         if _in_function(value, reached, subject):
             yield guards

@@ -21,7 +21,6 @@ _WITHOUT_SIZES = frozenset(
 )
 #: Functions that tell no size of a tensor that they are given.
 _ASKING_OTHERWISE = frozenset({"type", "isinstance", "callable"})
-_MAX_DEPTH = 4
 
 
 class Asked(NamedTuple):
@@ -61,7 +60,7 @@ def may_tell(around: FunctionNode | ast.Module, key: ast.expr, asked: Asked) -> 
 
     What a key is made of in a way that is not known may tell anything.
     """
-    return _Reader(around, asked).tells(key, _MAX_DEPTH)
+    return _Reader(around, asked).tells(key)
 
 
 class _Reader:
@@ -77,38 +76,45 @@ class _Reader:
         self._parts = {ast.dump(one) for one in (tensor, *own, *whole)}
         #: variables of comprehensions that stand for the tensor
         self._each: set[str] = set()
+        self._followed: set[str] = set()
 
-    def tells(self, key: ast.AST, depth: int) -> bool:
+    def tells(self, key: ast.AST) -> bool:
         """Whether a part of a key tells the sizes."""
         if self._is_tensor(key):
             return True
         size = sized(key)
         if size is not None:
             told = self._is_tensor(size.tensor) and _may_be_same(size.dimension, self._dimension)
-            return told or self._of_part(size.tensor, depth)
+            return told or self._of_part(size.tensor)
         if isinstance(key, ast.Name):
-            return depth > 0 and any(self.tells(value, depth - 1) for value in self._bound(key.id))
+            return self._follows(key.id) and any(map(self.tells, self._bound(key.id)))
         if isinstance(key, ast.Attribute) and key.attr in _WITHOUT_SIZES:
-            return self._of_part(key.value, depth)
+            return self._of_part(key.value)
         if isinstance(key, ast.Call):
-            return self._of_call(key, depth)
+            return self._of_call(key)
         if isinstance(key, (ast.GeneratorExp, ast.ListComp, ast.SetComp)):
             self._each |= {name for one in key.generators if self._goes_through(one) for name in _stored(one.target)}
-            return self.tells(key.elt, depth)
-        return any(self.tells(child, depth) for child in children(key))
+            return self.tells(key.elt)
+        return any(self.tells(child) for child in children(key))
 
-    def _of_part(self, node: ast.AST, depth: int) -> bool:
+    def _follows(self, name: str) -> bool:
+        """Whether a variable has not been looked into yet."""
+        new = name not in self._followed
+        self._followed.add(name)
+        return new
+
+    def _of_part(self, node: ast.AST) -> bool:
         """The same for what something is asked of that tells no sizes: not the tensor itself."""
-        return not self._is_tensor(node) and not isinstance(node, ast.Name) and self.tells(node, depth)
+        return not self._is_tensor(node) and not isinstance(node, ast.Name) and self.tells(node)
 
-    def _of_call(self, call: ast.Call, depth: int) -> bool:
+    def _of_call(self, call: ast.Call) -> bool:
         method = call.func if isinstance(call.func, ast.Attribute) else None
         if method is not None and method.attr in _WITHOUT_SIZES and self._is_tensor(method.value):
             return False
         if last_name(call) in (_ASKING_OTHERWISE | {"len"}) and method is None:
             return False
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
-        return any(self.tells(one, depth) for one in (*given, *([method.value] if method is not None else [])))
+        return any(self.tells(one) for one in (*given, *([method.value] if method is not None else [])))
 
     def _is_tensor(self, node: ast.AST) -> bool:
         node = node.value if isinstance(node, ast.Starred) else node

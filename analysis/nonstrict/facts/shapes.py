@@ -11,22 +11,20 @@ from nonstrict.facts.walk import walk
 if TYPE_CHECKING:
     from nonstrict.facts.library_calls import Names
 
-_MAX_DEPTH = 6
 
-
-def shape(names: Names, around: ast.AST, expression: ast.expr, depth: int = 0) -> tuple[ast.expr, ...] | None:
+def shape(
+    names: Names, around: ast.AST, expression: ast.expr, followed: frozenset[str] = frozenset()
+) -> tuple[ast.expr, ...] | None:
     """The sizes of a tensor that is made right here, or bound to a variable once; None if they are not known."""
-    if depth > _MAX_DEPTH:
-        return None
     if isinstance(expression, ast.Name):
-        bound = assigned_once(around, expression.id)
-        return shape(names, around, bound, depth + 1) if bound is not None else None
+        bound = assigned_once(around, expression.id) if expression.id not in followed else None
+        return shape(names, around, bound, followed | {expression.id}) if bound is not None else None
     call = called(names, expression) if isinstance(expression, ast.Call) else None
     if call is None or call.library != "torch" or call.operand is None:
         return None
     name, given, operator = call.name, [call.operand, *call.given], call.operator
     if operator is not None and operator.like:
-        return shape(names, around, call.operand, depth + 1)
+        return shape(names, around, call.operand, followed)
     if name == "arange" and len(given) == 1:
         return (given[0],)
     if name == "tensor":

@@ -44,7 +44,8 @@ class UseDef:
     def __init__(self, function: FunctionNode) -> None:
         """Look through a function."""
         scope = scope_of(function)
-        self._own = scope.local - set(scope.parameters) - rebound_inside(function)
+        self._elsewhere = scope.global_names | scope.nonlocal_names | rebound_inside(function)
+        self._own = scope.local - set(scope.parameters) - self._elsewhere
         found: dict[str, list[Definition]] = {}
         for node in own_scope(function):
             for name, definition in _bound_by(node):
@@ -55,6 +56,10 @@ class UseDef:
         """The one binding of a variable; None where there are others, or it is a parameter, or lives elsewhere."""
         found = self.definitions.get(name, ())
         return found[0] if len(found) == 1 and name in self._own else None
+
+    def every(self, name: str) -> tuple[Definition, ...]:
+        """All bindings of a variable, beside that as a parameter; none where other functions may bind it."""
+        return self.definitions.get(name, ()) if name not in self._elsewhere else ()
 
     def value(self, name: str) -> ast.expr | None:
         """The expression that a variable is bound to as a whole, and to nothing else."""
@@ -84,7 +89,9 @@ def _bound_by(node: ast.AST) -> Iterator[tuple[str, Definition]]:
             yield from _taken(node.target, node.value)
     elif isinstance(node, ast.NamedExpr):
         yield from _taken(node.target, node.value)
-    elif isinstance(node, (ast.AugAssign, ast.For, ast.AsyncFor, ast.comprehension)):
+    elif isinstance(node, ast.AugAssign):
+        yield from ((name, Definition(node)) for name, _ in _unknown(node.target))
+    elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
         yield from _unknown(node.target)
     elif isinstance(node, ast.withitem):
         yield from _unknown(node.optional_vars) if node.optional_vars is not None else ()

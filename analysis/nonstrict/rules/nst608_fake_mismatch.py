@@ -192,7 +192,7 @@ def _tensors(body: Body, fake: Body) -> Iterator[Finding]:
     shapes = Shapes(Told(real_node, body.applied.names), Told(fake_node, fake.applied.names))
     for at, (mine, its) in enumerate(zip(left, right, strict=True)):
         real_form, fake_form = real_forms.of(mine), fake_forms.of(its)
-        told = difference(real_form, fake_form) or shapes.difference(at)
+        told = shapes.difference(at) or difference(real_form, fake_form)
         if told:
             message = f"the fake's result {told}"
             single = Severity.NOTE if told.endswith("is float32") else None

@@ -22,7 +22,7 @@ _CLAUSES = {
 }
 _INDENT = 4
 _MAX_STEPS = 20_000
-_MAX_DEPTH = 20
+_NESTED_BLOCKS = 20
 
 
 class Line(NamedTuple):
@@ -114,7 +114,7 @@ def _options(text: str, statements: list[Statement], index: int, stack: tuple[_B
 
 
 def _allowed(item: Statement, before: Statement, stack: tuple[_Block, ...], at: int) -> bool:
-    if at > _MAX_DEPTH:
+    if at > _NESTED_BLOCKS:
         return False
     words = [block.word for block in stack[:at]]
     if item.word == "return" and "def" not in words:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: Wrappers of the agent itself keep what is none of the program's business.
 _AGENT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _TORCH = os.path.join(sysconfig.get_path("purelib"), "torch", "")
-_MAX_DEPTH = 5
+_NESTED_VALUES = 5
 _MAX_ITEMS = 200
 _MAX_PATHS = 4000
 #: Longer integers may have more digits than `repr` writes (`sys.set_int_max_str_digits`).
@@ -158,7 +158,7 @@ class _Walker:
     def visit(self, path: str, value: object, depth: int) -> None:
         if len(self.prints) >= _MAX_PATHS or id(value) in self._open:
             return
-        children = self._children(value) if depth < _MAX_DEPTH else None
+        children = self._children(value) if depth < _NESTED_VALUES else None
         if children is None:
             self.prints[path] = self._leaf(path, value)
             return

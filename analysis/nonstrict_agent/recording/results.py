@@ -8,11 +8,11 @@ import torch
 
 from nonstrict_agent.inputs.naming import class_name
 
-_DEPTH = 3
+_NESTED_CONTAINERS = 3
 _MANY = 64  # items of a container that are described
 
 
-def outcome(value: object, depth: int = _DEPTH) -> dict[str, Any]:
+def outcome(value: object, depth: int = _NESTED_CONTAINERS) -> dict[str, Any]:
     """The specification of a result, without ranges of its tensors; kind "unknown" for what holds no tensors."""
     if value is None:
         return {"kind": "none"}

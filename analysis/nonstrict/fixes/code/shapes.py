@@ -14,7 +14,7 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.fixes.code.names import dotted, meaning, spelled
 from nonstrict.knowledge.operators import Operator, tensor_attribute, tensor_method, torch_function, torch_kind
-from nonstrict.program.contracts.marks.tensor_forms import RESHAPING, Forms
+from nonstrict.program.contracts.marks.tensor_forms import DTYPES, RESHAPING, Forms
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from nonstrict.fixes.code.documents import Document
 
-_MAX_DEPTH = 12
+#: What is nested deeper than this is no expression that anybody wants in a fake.
+_NESTED_TERMS = 12
 #: What turns a tensor into an array and back, or is the same for both.
 _ARRAYS = frozenset({"numpy", "from_numpy", "asarray", "as_tensor", "ascontiguousarray"})
 #: NumPy functions whose result has the shape of their operand, and its dtype if that is a floating-point one.
@@ -127,7 +128,7 @@ class Shapes:
 
     def like(self, node: ast.expr, depth: int = 0) -> str | None:
         """An expression of the parameters whose tensor has the shape and dtype of another one."""
-        if depth > _MAX_DEPTH:
+        if depth > _NESTED_TERMS:
             return None
         kept = self._kept(node)
         if kept:
@@ -158,12 +159,11 @@ class Shapes:
             return ""
         if form.dtype == f"like {form.like}":
             return name
-        of_torch = form.dtype and not form.dtype.startswith("like") and form.dtype not in ("default", "?")
-        return f"{self.torch}.empty_like({name}, dtype={self.torch}.{form.dtype})" if of_torch else ""
+        return f"{self.torch}.empty_like({name}, dtype={self.torch}.{form.dtype})" if form.dtype in DTYPES else ""
 
     def _has_layout(self, node: ast.expr, depth: int = 0) -> bool:
         """Whether an expression, or what it reads of local variables, gives a tensor another layout."""
-        if depth > _MAX_DEPTH or _LAYOUTS.search(ast.unparse(node)):
+        if depth > _NESTED_TERMS or _LAYOUTS.search(ast.unparse(node)):
             return True
         names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
         return any(self._has_layout(value, depth + 1) for name in names for value in self._values.get(name, ()))
@@ -269,7 +269,7 @@ class Shapes:
 
     def pure(self, node: ast.expr, depth: int = 0) -> str | None:
         """An expression of sizes, settings and numbers that are arguments, in terms of the parameters."""
-        if depth > _MAX_DEPTH:
+        if depth > _NESTED_TERMS:
             return None
         if isinstance(node, ast.Constant):
             return ast.unparse(node)
@@ -351,7 +351,7 @@ class Shapes:
 
     def _number(self, node: ast.expr, depth: int) -> str | None:
         """The type of what surely is a Python number: `int`, `float` or `bool`."""
-        if depth > _MAX_DEPTH:
+        if depth > _NESTED_TERMS:
             return None
         if isinstance(node, ast.Constant):
             name = type(node.value).__name__

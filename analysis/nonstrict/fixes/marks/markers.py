@@ -12,7 +12,7 @@ from nonstrict.fixes.code.names import bound, dotted, imported, spelled
 from nonstrict.knowledge.markers import MARKERS, spellings
 from nonstrict.program.contracts.marked_body import MarkedBody
 from nonstrict.program.domain.definitions import Mark
-from nonstrict.program.domain.values import Kind
+from nonstrict.program.domain.values import NESTED_CONTAINERS, Kind
 from nonstrict.program.objects import classes
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _PLAIN_TYPES = frozenset({"", "torch.Tensor", *(f"builtins.{name}" for name in ("int", "float", "bool", "str"))})
 _PLAIN_KINDS = frozenset({Kind.TENSOR, Kind.NUMBER, Kind.BOOL})
 _HOLDERS = frozenset({Kind.TUPLE, Kind.LIST, Kind.DICT})
-_MAX_DEPTH = 3
 _PUBLIC = "torch.compiler.nonstrict_trace"
 
 
@@ -142,7 +141,7 @@ def _is_plain(context: Context) -> bool:
 def _is_known(value: Value, depth: int = 0) -> bool:
     for one in value.alternatives():
         held = list(one.heap.items.values()) if one.kind in _HOLDERS and one.heap is not None else []
-        inner = bool(held) and depth < _MAX_DEPTH and all(_is_known(item, depth + 1) for item in held)
+        inner = bool(held) and depth < NESTED_CONTAINERS and all(_is_known(item, depth + 1) for item in held)
         if one.kind not in _PLAIN_KINDS and not inner:
             return False
     return True

@@ -11,7 +11,7 @@ from nonstrict.facts.walk import own_scope
 from nonstrict.fixes.code.names import dotted
 from nonstrict.fixes.uses.calls import argument
 from nonstrict.knowledge.operators import Operator, tensor_attribute, tensor_method, torch_function
-from nonstrict.program.domain.values import TENSORS, Flag, Kind
+from nonstrict.program.domain.values import TENSORS, UNKNOWN, Flag, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,17 +28,17 @@ _TRUTHS = frozenset({"all", "any"})
 _CHOICE = 3
 _SCALARS = frozenset({Kind.NUMBER, Kind.BOOL})
 #: How many calls up is asked what a parameter gets.
-_MAX_DEPTH = 4
+_CALLS_UP = 4
 
 
 class Kinds:
     """Answers for the expressions of one function."""
 
-    def __init__(self, context: Context, document: Document, function: FunctionNode, depth: int = _MAX_DEPTH) -> None:
+    def __init__(self, context: Context, document: Document, function: FunctionNode, depth: int = _CALLS_UP) -> None:
         self._context = context
         self._depth = depth
         self._document = document
-        self._function = function
+        self.function = function
         self._uses = context.documents.uses
         self._local = scope_of(function).local - scope_of(function).global_names
         self._arguments = self._values(context)
@@ -50,7 +50,7 @@ class Kinds:
     def _values(self, context: Context) -> Mapping[str, Value]:
         marked = context.body.mark.function
         known = context.definition(marked) if marked is not None else None
-        return context.body.arguments if known is not None and known[1] is self._function else {}
+        return context.body.arguments if known is not None and known[1] is self.function else {}
 
     def is_tensor(self, node: ast.expr) -> bool:
         """Whether an expression is a tensor."""
@@ -85,13 +85,10 @@ class Kinds:
             return self.is_number(node.left) and self.is_number(node.right)
         return isinstance(node, ast.UnaryOp) and self.is_number(node.operand)
 
-    def argument(self, name: str) -> Value | None:
-        """What a parameter of the marked function holds; None for other names and functions."""
-        return self._arguments.get(name) if name in self._parameters else None
-
-    def is_parameter(self, name: str) -> bool:
-        """Whether the function has a parameter of this name."""
-        return name in self._parameters
+    @property
+    def arguments(self) -> Mapping[str, Value]:
+        """What the parameters hold: of those of other functions than the marked one nothing is known."""
+        return {name: self._arguments.get(name, UNKNOWN) for name in self._parameters}
 
     def is_constant(self, name: ast.Name) -> bool:
         """Whether a variable is a number of the module."""
@@ -213,7 +210,7 @@ class Kinds:
     def assigned(self, name: str) -> list[ast.expr] | None:
         """What a variable is set to; None where that is not told by plain assignments."""
         found: list[ast.expr] = []
-        for node in own_scope(self._function):
+        for node in own_scope(self.function):
             if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
                 outer = self._document.parent(node)
                 if isinstance(outer, ast.Assign) and node in outer.targets:
@@ -228,19 +225,19 @@ class Kinds:
         value = self._arguments.get(name)
         if value is not None and value.kind is not Kind.UNKNOWN:
             return value.kind in TENSORS
-        told = self._annotation(name).endswith("Tensor") or used_as(self._function).get(name) == "tensor"
+        told = self._annotation(name).endswith("Tensor") or used_as(self.function).get(name) == "tensor"
         return told or (not self._annotation(name) and self._is_passed_tensors(name))
 
     def _is_passed_tensors(self, name: str) -> bool:
         """Whether all calls of the function are known, and pass a tensor for a parameter."""
         if not self._depth:
             return False
-        known = self._uses.of(self._document, self._function)
+        known = self._uses.of(self._document, self.function)
         return bool(known.calls) and not known.obstacles and all(self._passes(call, name) for call in known.calls)
 
     def _passes(self, call: Call, name: str) -> bool:
         spread = any(isinstance(one, ast.Starred) for one in call.node.args)
-        given = argument(self._function, call, name)
+        given = argument(self.function, call, name)
         if given is None or spread:
             return False
         caller = call.document.function(call.node)
@@ -255,7 +252,7 @@ class Kinds:
         return self._annotation(name) in ("int", "float", "bool")
 
     def _annotation(self, name: str) -> str:
-        arguments = self._function.args
+        arguments = self.function.args
         for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
             if one.arg == name and one.annotation is not None:
                 return ast.unparse(one.annotation)

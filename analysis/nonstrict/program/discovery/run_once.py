@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.modules import Module
     from nonstrict.program.state.machine import Machine
 
-_MAX_DEPTH = 4
 _REPEATS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -28,7 +27,7 @@ def runs_once(machine: Machine, function: Function) -> bool:
     if isinstance(function.node, ast.Lambda):
         return False
     owner = function.owner.name if function.owner is not None else ""
-    return _once(machine, function.module, function.node, owner, _MAX_DEPTH)
+    return _once(machine, function.module, function.node, owner, frozenset())
 
 
 def decorating(machine: Machine, module: Module, name: str) -> int:
@@ -62,11 +61,15 @@ def _decorates(around: list[ast.AST]) -> bool:
 
 
 def _once(
-    machine: Machine, module: Module, node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str, depth: int
+    machine: Machine,
+    module: Module,
+    node: ast.FunctionDef | ast.AsyncFunctionDef,
+    owner: str,
+    above: frozenset[ast.AST],
 ) -> bool:
     constructs = node.name == "__init__"
     name = owner if constructs else node.name
-    if not name or not depth or (owner and not constructs and machine.elsewhere.users(module, owner)):
+    if not name or node in above or (owner and not constructs and machine.elsewhere.users(module, owner)):
         return False
     found = sole_call(machine, module, name)
     if found is None:
@@ -79,7 +82,7 @@ def _once(
     holder = inside[-2] if len(inside) > 1 else None
     if isinstance(last, ast.ClassDef):
         return False
-    return _once(machine, user, last, holder.name if isinstance(holder, ast.ClassDef) else "", depth - 1)
+    return _once(machine, user, last, holder.name if isinstance(holder, ast.ClassDef) else "", above | {node})
 
 
 def sole_call(machine: Machine, module: Module, name: str) -> tuple[Module, list[ast.AST]] | None:

@@ -295,6 +295,9 @@ SETTING = Value(Kind.SETTING)
 NUMPY = Value(Kind.NUMPY)
 
 _MAX_ALTERNATIVES = 5
+#: Containers in containers, and modules in modules, are looked into so deep: some hold themselves.
+NESTED_CONTAINERS = 4
+NESTED_MODULES = 6
 
 
 def literals(*operands: Value) -> int:

@@ -18,7 +18,7 @@ from nonstrict.facts.walk import walk
 from nonstrict.knowledge.operators import FLOATS, nn_module, tensor_method, torch_function
 from nonstrict.program.domain.access_paths import FRESH
 from nonstrict.program.domain.effects import NEEDED, Effect
-from nonstrict.program.domain.values import NO_CONSTANT, Flag, Kind, Value, container
+from nonstrict.program.domain.values import NESTED_MODULES, NO_CONSTANT, Flag, Kind, Value, container
 from nonstrict.program.externals import custom_operators, gradients
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 _BACKWARD = frozenset({"torch.autograd.backward", "torch.autograd.grad"})
 #: Context managers and decorators of torch that may turn gradients off.
 SWITCHES = frozenset({"no_grad", "inference_mode", "set_grad_enabled"})
-_MAX_DEPTH = 8
 _WITHOUT = frozenset({Kind.NUMBER, Kind.BOOL, Kind.STRING, Kind.SIZE, Kind.NONE, Kind.SETTING, Kind.NUMPY})
 _INTERPRETED = frozenset({Kind.FUNCTION, Kind.BOUND, Kind.CLASS, Kind.PARTIAL, Kind.UNION})
 
@@ -148,7 +147,7 @@ def _of_operator(frame: Frame, node: ast.AST, operator: Operator, result: Value,
 def _has_parameters(module: Value, depth: int = 0) -> bool:
     """Whether a module of torch, or one that it holds, has parameters that nothing freezes."""
     known = nn_module(module.dotted) if module.dotted else None
-    if known is None or depth > _MAX_DEPTH:
+    if known is None or depth > NESTED_MODULES:
         return False
     held = module.heap.items.values() if known.container and module.heap is not None else ()
     return known.has_parameters or any(one.kind is Kind.MODULE and _has_parameters(one, depth + 1) for one in held)

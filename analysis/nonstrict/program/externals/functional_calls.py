@@ -8,7 +8,7 @@ from nonstrict.knowledge.operators import nn_module
 from nonstrict.program.domain.access_paths import FRESH
 from nonstrict.program.domain.definitions import Function
 from nonstrict.program.domain.references import Partial
-from nonstrict.program.domain.values import UNKNOWN, Kind, Value
+from nonstrict.program.domain.values import NESTED_MODULES, UNKNOWN, Kind, Value
 from nonstrict.program.objects import container_flow
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame
 
 _FUNCTIONAL_CALLS = frozenset({"torch.func.functional_call", "torch.nn.utils.stateless.functional_call"})
-_MAX_DEPTH = 4
 CHECKPOINT = "torch.utils.checkpoint.checkpoint"
 #: Arguments of `checkpoint` that are not for the function.
 _OPTIONS = frozenset(
@@ -59,7 +58,7 @@ def mode_dependent(module: Value, depth: int = 0) -> str:
     switched = known.mode_default if told is None else told
     if known.mode_dependent and (not known.mode_argument or switched):
         return module.dotted.rpartition(".")[2]
-    if known.container and module.heap is not None and depth < _MAX_DEPTH:
+    if known.container and module.heap is not None and depth < NESTED_MODULES:
         for child in (*module.heap.items.values(), *([module.heap.element] if module.heap.element else [])):
             for alternative in child.alternatives():
                 found = mode_dependent(alternative, depth + 1) if alternative.kind is Kind.MODULE else ""

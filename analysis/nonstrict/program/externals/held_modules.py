@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.operators import BASE_MODULES, nn_module
 from nonstrict.program.domain.access_paths import FRESH
-from nonstrict.program.domain.values import NO_CONSTANT, PRIMITIVES, UNKNOWN, AbstractObject, Kind, Value, join
+from nonstrict.program.domain.values import (
+    NESTED_MODULES,
+    NO_CONSTANT,
+    PRIMITIVES,
+    UNKNOWN,
+    AbstractObject,
+    Kind,
+    Value,
+    join,
+)
 from nonstrict.program.objects import classes
 
 if TYPE_CHECKING:
@@ -14,7 +23,6 @@ if TYPE_CHECKING:
 
     from nonstrict.program.state.frames import Frame
 
-_MAX_DEPTH = 4
 #: Modules of torch that call one that they were given, with the attribute that holds it.
 _WRAPPERS = {"DistributedDataParallel": "module"}
 
@@ -60,7 +68,7 @@ def _list_of(layer: Value) -> Value:
     return Value(Kind.MODULE, FRESH, "torch.nn.ModuleList", heap=heap)
 
 
-def may_call_others(value: Value, depth: int = _MAX_DEPTH) -> bool:
+def may_call_others(value: Value, depth: int = NESTED_MODULES) -> bool:
     """Whether a module of torch may call one that is not of torch: it is no layer, or holds what may be one."""
     if value.kind is Kind.EXTERNAL:
         return False
@@ -135,7 +143,7 @@ def called(module: Value, depth: int = 0) -> Iterator[Value]:
     What may not be there, or is one of several, is left out.
     """
     held = classes.as_inherited(module) if module.kind is Kind.MODULE else module
-    if held.heap is None or depth > _MAX_DEPTH:
+    if held.heap is None or depth > NESTED_MODULES:
         return
     name = name_of(held)
     inside = [held.heap.attributes.get(_WRAPPERS[name], UNKNOWN)] if name in _WRAPPERS else held.heap.members()

@@ -10,7 +10,7 @@ from nonstrict.facts import hooks as facts
 from nonstrict.knowledge.operators import BASE_MODULE
 from nonstrict.program.domain.access_paths import NOWHERE, AccessPath, Root
 from nonstrict.program.domain.definitions import Function
-from nonstrict.program.domain.values import UNKNOWN, AbstractObject, Kind, Value, container
+from nonstrict.program.domain.values import NESTED_MODULES, UNKNOWN, AbstractObject, Kind, Value, container
 from nonstrict.program.externals import external_calls
 from nonstrict.program.externals.running import names_run
 from nonstrict.program.objects import classes
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame
 
 _HOOKS = frozenset({Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL})
-_MAX_DEPTH = 6
 #: What a hook is given at most, if it asks for no keywords, and what it is told of a module's arguments.
 _GIVEN = 3
 _INPUTS = container(Kind.TUPLE, Value(Kind.TENSOR))
@@ -182,7 +181,7 @@ def _is_instance(module: Value, wanted: Sequence[object]) -> bool:
 def _parts(module: Value, *, deep: bool, depth: int = 0) -> Iterator[Value]:
     """The modules that a module is known to hold; with `deep` itself and theirs as well."""
     heap = module.heap
-    if heap is None or depth > _MAX_DEPTH:
+    if heap is None or depth > NESTED_MODULES:
         return
     if deep:
         yield module

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from nonstrict.program.domain.modules import Module
 
-_MAX_DEPTH = 12
 #: Modules that import modules that change the path are followed so far, and functions that call functions.
 _MAX_NESTED = 3
 _MAX_ROUNDS = 16
@@ -223,30 +222,28 @@ class PathReader:
         elif name == "sys.path.extend" and node.args:
             yield from ((one, False) for one in _elements(node.args[0]))
 
-    def text(self, node: ast.expr, depth: int = 0) -> str | None:
+    def text(self, node: ast.expr) -> str | None:
         """The path that an expression computes; None if that is not known."""
-        if depth > _MAX_DEPTH:
-            return None
         if isinstance(node, ast.Constant):
             return node.value if isinstance(node.value, str) else None
         if isinstance(node, ast.Name):
-            return self._named(node.id, depth)
+            return self._named(node.id)
         if isinstance(node, ast.BinOp):
-            return self._joined(node, depth)
+            return self._joined(node)
         if isinstance(node, ast.Attribute):
             if self.dotted(node) in ("os.curdir", "os.path.curdir"):
                 return "."
             if self.dotted(node) in ("os.pardir", "os.path.pardir"):
                 return ".."
-            return self._parent(node.value, 1, depth) if node.attr == "parent" else None
+            return self._parent(node.value, 1) if node.attr == "parent" else None
         if isinstance(node, ast.Subscript):
             of, index = node.value, node.slice
             if isinstance(of, ast.Attribute) and of.attr == "parents" and isinstance(index, ast.Constant):
-                return self._parent(of.value, index.value + 1, depth) if isinstance(index.value, int) else None
+                return self._parent(of.value, index.value + 1) if isinstance(index.value, int) else None
             return None
-        return self._result(node, depth) if isinstance(node, ast.Call) else None
+        return self._result(node) if isinstance(node, ast.Call) else None
 
-    def _named(self, name: str, depth: int) -> str | None:
+    def _named(self, name: str) -> str | None:
         if name in self._bound:
             return self._bound[name]
         bindings = self._module.bindings.get(name, [])
@@ -254,26 +251,29 @@ class PathReader:
             return self._file
         if len(bindings) != 1 or bindings[0].kind != "assign" or not isinstance(bindings[0].node, ast.expr):
             return None
-        return self.text(bindings[0].node, depth + 1)
+        self._bound[name] = None  # of itself it cannot be made
+        found = self.text(bindings[0].node)
+        del self._bound[name]
+        return found
 
-    def _joined(self, node: ast.BinOp, depth: int) -> str | None:
-        left, right = self.text(node.left, depth + 1), self.text(node.right, depth + 1)
+    def _joined(self, node: ast.BinOp) -> str | None:
+        left, right = self.text(node.left), self.text(node.right)
         if left is None or right is None:
             return None
         if isinstance(node.op, ast.Div):
             return os.path.join(left, right)
         return left + right if isinstance(node.op, ast.Add) else None
 
-    def _parent(self, node: ast.expr, levels: int, depth: int) -> str | None:
-        found = self.text(node, depth + 1)
+    def _parent(self, node: ast.expr, levels: int) -> str | None:
+        found = self.text(node)
         for _ in range(levels if found is not None else 0):
             found = os.path.dirname(found or "")
         return found
 
-    def _result(self, node: ast.Call, depth: int) -> str | None:
+    def _result(self, node: ast.Call) -> str | None:
         """What a function of `os.path`, a constructor or a method of a path returns."""
         name = self.dotted(node.func)
-        given = [self.text(argument, depth + 1) for argument in node.args]
+        given = [self.text(argument) for argument in node.args]
         known = [one for one in given if one is not None]
         if len(known) != len(given):
             return None
@@ -289,7 +289,7 @@ class PathReader:
             return os.path.normpath(known[0])
         if name or not isinstance(node.func, ast.Attribute):
             return None
-        base = self.text(node.func.value, depth + 1)
+        base = self.text(node.func.value)
         if base is not None and node.func.attr in _OWN:
             return os.path.normpath(base)
         return os.path.join(base, *known) if base is not None and node.func.attr == "joinpath" else None

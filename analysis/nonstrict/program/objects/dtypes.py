@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.operators import torch_kind
-from nonstrict.program.domain.values import NO_CONSTANT, UNKNOWN, Flag, Kind, Value
+from nonstrict.program.domain.values import NESTED_CONTAINERS, NO_CONSTANT, UNKNOWN, Flag, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,6 @@ _TRUTHS = frozenset({"any", "all"})
 #: Division and powers of truth values are numbers.
 _OF_TRUTHS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Add, ast.Mult)
 _BOOLEAN_TYPES = frozenset({"torch.bool", "builtins.bool"})
-_MAX_DEPTH = 4
 
 
 def floating(operator: Operator, last: str, positional: list[Value], keywords: dict[str, Value]) -> int:
@@ -127,7 +126,7 @@ def _is_truth_value(value: Value) -> bool:
 def _leaves(data: Value, depth: int = 0) -> Iterator[Value]:
     """What nested lists and tuples hold at the bottom; the list itself where that is not known."""
     element = data.heap.element if data.heap is not None and data.kind in (Kind.LIST, Kind.TUPLE) else None
-    if element is None or depth > _MAX_DEPTH:
+    if element is None or depth > NESTED_CONTAINERS:
         yield data
         return
     for member in element.alternatives():

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from nonstrict.events import Event, Taken
 from nonstrict.facts.walk import walk
 from nonstrict.program.domain.access_paths import Root
-from nonstrict.program.domain.values import CONTAINERS, AbstractObject, Flag, Kind, Value
+from nonstrict.program.domain.values import CONTAINERS, NESTED_CONTAINERS, AbstractObject, Flag, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,7 +31,6 @@ _SIZES = frozenset({Kind.NUMBER, Kind.SIZE})
 _LINEAR = (ast.Add, ast.Sub)
 _DIVISIONS = (ast.FloorDiv, ast.Div, ast.Mod, ast.Pow, ast.LShift, ast.RShift)
 #: So far containers in containers are looked into.
-_MAX_DEPTH = 3
 
 NUMBERS = frozenset({Taken.ITEM, Taken.LIST})
 
@@ -71,7 +70,7 @@ def forget(held: AbstractObject, depth: int = 0) -> None:
     held.element = held.element.with_taint(beside(held.element)) if held.element is not None else None
     held.loose = held.loose.with_taint(beside(held.loose)) if held.loose is not None else None
     inside = (*held.attributes.values(), *held.items.values(), *([held.element] if held.element is not None else []))
-    for value in inside if depth < _MAX_DEPTH else ():
+    for value in inside if depth < NESTED_CONTAINERS else ():
         if value.kind in CONTAINERS and value.heap is not None:
             forget(value.heap, depth + 1)
 

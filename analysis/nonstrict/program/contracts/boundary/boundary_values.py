@@ -18,7 +18,7 @@ from nonstrict.program.discovery import callers
 from nonstrict.program.domain.access_paths import FRESH, NOWHERE, Root
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.references import Bound
-from nonstrict.program.domain.values import NONE, UNKNOWN, Kind, Value
+from nonstrict.program.domain.values import NESTED_CONTAINERS, NONE, UNKNOWN, Kind, Value
 from nonstrict.program.objects import classes, parameters
 from nonstrict.program.objects.annotations import canonical, promised_value
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 _CALLABLES = frozenset({"typing.Callable", "collections.abc.Callable", "types.FunctionType", "types.LambdaType"})
 _TYPES = frozenset({"typing.Type", "builtins.type"})
-_MAX_DEPTH = 3
 _BUILTINS = frozenset(dir(builtins))
 
 
@@ -79,7 +78,7 @@ def _registrations(body: Interpreted, value: Value, depth: int = 0) -> Iterator[
     for one in value.alternatives():
         if one.kind is Kind.OBJECT and one.of_class is not None:
             yield from registered.registrations(body.machine, one.of_class) or ()
-        elif depth < _MAX_DEPTH:
+        elif depth < NESTED_CONTAINERS:
             for element in pytree_support.elements(one):
                 yield from _registrations(body, element, depth + 1)
 

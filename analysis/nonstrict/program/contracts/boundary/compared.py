@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.definitions import Class
     from nonstrict.program.state.machine import Machine
 
-_MAX_DEPTH = 4
+#: Methods that call one another are followed so far.
+_FOLLOWED_CALLS = 4
 _ASKS = frozenset({"isinstance", "issubclass", "type", "id"})
 _PLAIN_BASES = frozenset({"builtins.object", "object", "abc.ABC", "typing.Generic", "typing.Protocol"})
 
@@ -98,7 +99,7 @@ class _Comparison:
 
     def reads(self, function: ast.FunctionDef, at: int, depth: int = 0) -> frozenset[str] | None:
         """The fields that a method of the class with the number `at` reads."""
-        if depth > _MAX_DEPTH or _is_static(function):
+        if depth > _FOLLOWED_CALLS or _is_static(function):
             return None
         given = (*function.args.posonlyargs, *function.args.args)
         parameters = {argument.arg for argument in given[: 2 if function.name == "__eq__" else 1]}

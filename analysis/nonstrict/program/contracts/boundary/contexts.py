@@ -15,7 +15,7 @@ from nonstrict.findings import Related
 from nonstrict.program.contracts.boundary import boundary_values, pytree_support, varying
 from nonstrict.program.contracts.boundary.varying import Variation
 from nonstrict.program.domain.effects import span_of
-from nonstrict.program.domain.values import Kind
+from nonstrict.program.domain.values import NESTED_CONTAINERS, Kind
 from nonstrict.program.interpret.rounds import rounds
 from nonstrict.program.objects import classes
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame
     from nonstrict.program.state.machine import Machine
 
-_MAX_DEPTH = 3
 _CONVERSIONS = frozenset({"int", "float", "tuple"})
 
 
@@ -81,7 +80,7 @@ def kept(registration: Registration) -> set[str]:
 
 
 def _attributes(function: FunctionNode, node: ast.expr, owner: str, depth: int = 0) -> Iterator[str]:
-    if depth > _MAX_DEPTH:
+    if depth > NESTED_CONTAINERS:
         return
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == owner:
         yield node.attr
@@ -184,7 +183,9 @@ def _holds_number(value: Value, depth: int = 0) -> bool:
         return all(_holds_number(one, depth) for one in value.alternatives())
     if value.kind is Kind.NUMBER:
         return not isinstance(value.const, bool)
-    return depth < _MAX_DEPTH and any(_holds_number(element, depth + 1) for element in pytree_support.elements(value))
+    return depth < NESTED_CONTAINERS and any(
+        _holds_number(element, depth + 1) for element in pytree_support.elements(value)
+    )
 
 
 def _is_literal(node: ast.expr) -> bool:

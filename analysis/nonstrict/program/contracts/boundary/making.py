@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 from nonstrict.program.contracts.boundary.pytree_support import elements
 from nonstrict.program.discovery import callers, constructions
 from nonstrict.program.domain.access_paths import FRESH, Root
-from nonstrict.program.domain.values import Kind, Value
+from nonstrict.program.domain.values import NESTED_CONTAINERS, Kind, Value
 from nonstrict.program.objects import parameters
 
 if TYPE_CHECKING:
     from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.definitions import Function
     from nonstrict.program.state.machine import Machine
-
-_MAX_DEPTH = 3
 
 
 class Made(enum.IntEnum):
@@ -33,7 +31,7 @@ def made(machine: Machine, region: Function | None, value: Value, depth: int = 0
         return _on_some_way(machine, region, value, depth)
     if value.kind in (Kind.OBJECT, Kind.MODULE):
         return Made.ALWAYS if is_new(value) else Made.NEVER
-    if depth >= _MAX_DEPTH:
+    if depth >= NESTED_CONTAINERS:
         return Made.NEVER
     return max((made(machine, region, element, depth + 1) for element in elements(value)), default=Made.NEVER)
 

@@ -24,6 +24,7 @@ from nonstrict.program.domain.values import (
     DICT_VIEW,
     ELLIPSIS,
     NAMED_TUPLE,
+    NESTED_CONTAINERS,
     RANGE,
     REVERSED,
     Kind,
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 
 #: From this version on `None` may be passed and returned.
 NONE_ALLOWED = (2, 15)
-_MAX_DEPTH = 4
 _CONTAINERS = frozenset({Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.DEQUE})
 _REGISTER = "register its class outside the region, with `register_dataclass` or `register_pytree_node`"
 _RETURN = "return tensors and numbers, and let the region make the rest"
@@ -229,7 +229,7 @@ class Boundary:
     # -- containers and objects -----------------------------------------------------------------------------------
 
     def _elements(self, value: Value, depth: int, judge: _Judge) -> Refused | None:
-        if value.kind not in _CONTAINERS or depth >= _MAX_DEPTH:
+        if value.kind not in _CONTAINERS or depth >= NESTED_CONTAINERS:
             return None
         for element, sure in _elements(value):
             refused = self._any(element, judge, sure=sure, depth=depth + 1)
@@ -245,11 +245,11 @@ class Boundary:
         if registered.is_named_tuple(cls):
             if outgoing and not self.in_graph:
                 return _named_tuple(cls)
-            return self._fields(value, depth, judge, optional=False) if depth < _MAX_DEPTH else None
+            return self._fields(value, depth, judge, optional=False) if depth < NESTED_CONTAINERS else None
         known = registered.registrations(self.machine, cls)
         if known is None:
             return None
-        if self.in_graph and not outgoing and fields.is_frozen(cls.node) and depth < _MAX_DEPTH:
+        if self.in_graph and not outgoing and fields.is_frozen(cls.node) and depth < NESTED_CONTAINERS:
             return self._fields(value, depth, judge, optional=False)
         if self.in_graph:
             advice = "pass its tensors, or use `nonstrict_trace` and register the class"
@@ -258,7 +258,7 @@ class Boundary:
         if outgoing and kinds == {"constant"}:
             what = f"an object of `{cls.name}`, registered as a constant"
             return Refused(what, "return what the region needs of it", cls, Crossing.CONSTANT)
-        if "dataclass" in kinds and depth < _MAX_DEPTH:
+        if "dataclass" in kinds and depth < NESTED_CONTAINERS:
             dropped = frozenset[str]().union(*(one.dropped for one in known))
             return self._fields(value, depth, judge, dropped)
         what = f"an object of unregistered class `{cls.name}`"

@@ -12,7 +12,7 @@ from nonstrict.facts.idempotence import PRESENT, SELF, TENSOR
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.boundary import pytree_support
-from nonstrict.program.domain.values import TENSORS, UNKNOWN, Kind
+from nonstrict.program.domain.values import NESTED_CONTAINERS, TENSORS, UNKNOWN, Kind
 from nonstrict.program.objects import classes
 from nonstrict.program.objects.naming import names_in, names_of_method
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.values import Value
     from nonstrict.program.state.machine import Machine
 
-_MAX_DEPTH = 3
 _ANYTHING: object = object()
 _OPAQUE = frozenset({Kind.UNKNOWN, Kind.UNION})
 
@@ -37,7 +36,7 @@ def objects(value: Value, cls: Class, depth: int = 0) -> Iterator[Value]:
     for one in value.alternatives():
         if one.kind is Kind.OBJECT and one.ref is cls:
             yield one
-        elif depth < _MAX_DEPTH:
+        elif depth < NESTED_CONTAINERS:
             for element in pytree_support.elements(one):
                 yield from objects(element, cls, depth + 1)
 

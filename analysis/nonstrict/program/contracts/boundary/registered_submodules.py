@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.operators import nn_module
-from nonstrict.program.domain.values import AbstractObject, Flag, Kind, Value
+from nonstrict.program.domain.values import NESTED_MODULES, AbstractObject, Flag, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-_MAX_DEPTH = 6
 
 
 def held_apart(root: Value, module: Value) -> bool:
@@ -29,7 +27,7 @@ def held_apart(root: Value, module: Value) -> bool:
 def _parts(heap: AbstractObject, depth: int) -> Iterator[AbstractObject | None]:
     """The contents of the modules registered in one, and in those; None for one of which nothing is known."""
     held = (*heap.attributes.values(), *heap.items.values(), *filter(None, (heap.element, heap.loose)))
-    for value in held if depth < _MAX_DEPTH else ():
+    for value in held if depth < NESTED_MODULES else ():
         for alternative in value.alternatives():
             if alternative.kind is Kind.MODULE:
                 yield alternative.heap
@@ -43,7 +41,7 @@ def _has_parameters(module: Value, depth: int) -> bool:
             return known.has_parameters
     held = module.heap.attributes.values() if module.heap is not None else ()
     inside = module.heap.items.values() if module.heap is not None else ()
-    return depth < _MAX_DEPTH and any(
+    return depth < NESTED_MODULES and any(
         value.kind is Kind.PARAMETER
         or bool(value.flags & Flag.REGISTERED)
         or (value.kind is Kind.MODULE and _has_parameters(value, depth + 1))

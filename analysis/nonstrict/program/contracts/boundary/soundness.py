@@ -13,7 +13,7 @@ from nonstrict.findings import Related
 from nonstrict.program.contracts.boundary import changed, compared, flatten_order, pytree_support, rebuilt, registered
 from nonstrict.program.domain.definitions import Function
 from nonstrict.program.domain.effects import reachable, span_of
-from nonstrict.program.domain.values import TENSORS, Kind
+from nonstrict.program.domain.values import NESTED_CONTAINERS, TENSORS, Kind
 from nonstrict.program.objects import classes
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from nonstrict.program.contracts.interpreted import Interpreted
     from nonstrict.program.domain.definitions import Class
     from nonstrict.program.domain.values import Value
-
-_MAX_DEPTH = 3
 
 
 class Flaw(enum.Enum):
@@ -309,7 +307,7 @@ def _unkeepable(body: Interpreted, value: Value, depth: int = 0) -> str:
         known = registered.registrations(body.machine, value.of_class)
         constant = known is None or any(one.kind == "constant" for one in known)
         return "" if constant else f"an object of the class `{value.of_class.name}`"
-    if depth < _MAX_DEPTH:
+    if depth < NESTED_CONTAINERS:
         for element in pytree_support.elements(value):
             found = _unkeepable(body, element, depth + 1)
             if found:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _KEEPING = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 _COUNTS = frozenset({"numel", "dim", "ndimension", "element_size", "len", "int"})
 _CHOICES = frozenset({"max", "min", "abs", "sum"})
-_MAX_DEPTH = 8
 
 
 def alone(function: Function, node: ast.AST, value: Value, *, dynamic: Callable[[], bool]) -> str:
@@ -36,33 +35,31 @@ def alone(function: Function, node: ast.AST, value: Value, *, dynamic: Callable[
         return ""
     if value.kind is Kind.BOOL:
         return "a flag alone"
-    whole = type(value.const) is int if value.const is not NO_CONSTANT else _is_whole(node, use_def(function.node), 0)
+    whole = type(value.const) is int if value.const is not NO_CONSTANT else _is_whole(node, use_def(function.node))
     return "a whole number alone" if whole else ""
 
 
-def _is_whole(node: ast.expr, bound: UseDef, depth: int) -> bool:
-    """Whether an expression surely is a whole number."""
-    if depth > _MAX_DEPTH:
-        return False
+def _is_whole(node: ast.expr, bound: UseDef, followed: frozenset[str] = frozenset()) -> bool:
+    """Whether an expression surely is a whole number; variables are `followed` once."""
     if isinstance(node, ast.Constant):
         return type(node.value) is int
     if isinstance(node, ast.Name):
         only = bound.only(node.id)
-        if only is None or only.value is None:
+        if only is None or only.value is None or node.id in followed:
             return False
         sizes = only.part is not None and last_name(only.value) == "shape"
-        return sizes or (only.part is None and _is_whole(only.value, bound, depth + 1))
+        return sizes or (only.part is None and _is_whole(only.value, bound, followed | {node.id}))
     if isinstance(node, ast.UnaryOp):
-        return isinstance(node.op, ast.USub) and _is_whole(node.operand, bound, depth + 1)
+        return isinstance(node.op, ast.USub) and _is_whole(node.operand, bound, followed)
     if isinstance(node, ast.BinOp):
         sides = (node.left, node.right)
-        return isinstance(node.op, _KEEPING) and all(_is_whole(side, bound, depth + 1) for side in sides)
+        return isinstance(node.op, _KEEPING) and all(_is_whole(side, bound, followed) for side in sides)
     if isinstance(node, ast.Subscript):
         return last_name(node.value) == "shape" and not isinstance(node.slice, ast.Slice)
     if isinstance(node, ast.Attribute):
         return node.attr == "ndim"
     if isinstance(node, ast.Call) and last_name(node) in _CHOICES:
-        return bool(node.args) and all(_is_whole(one, bound, depth + 1) for one in node.args)
+        return bool(node.args) and all(_is_whole(one, bound, followed) for one in node.args)
     return isinstance(node, ast.Call) and (
         last_name(node) in _COUNTS or (last_name(node) == "size" and bool(node.args))
     )

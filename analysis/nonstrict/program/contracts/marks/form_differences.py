@@ -1,4 +1,4 @@
-"""How the tensor that a fake returns visibly differs from the one that it stands for."""
+"""How dtype and device of the tensor that a fake returns visibly differ from those of the one it stands for."""
 
 from __future__ import annotations
 
@@ -11,67 +11,8 @@ if TYPE_CHECKING:
 
 
 def difference(real: Form, fake: Form) -> str:
-    """How a fake's tensor visibly differs from the real one, as the end of a sentence; "" if nothing tells."""
-    shapes = _ranks(real, fake) or _resized(real, fake) or _shapes(real, fake)
-    return shapes or _dtypes(real.dtype, fake.dtype) or _devices(real.device, fake.device)
-
-
-def _ranks(real: Form, fake: Form) -> str:
-    if real.rank is None or fake.rank is None or real.rank.of != fake.rank.of or real.rank == fake.rank:
-        return ""
-    more = real.rank.more - fake.rank.more
-    if fake.like:
-        return f"has the shape of an argument where the function's has {'more' if more > 0 else 'fewer'} dimensions"
-    if real.like:
-        return f"has {'fewer' if more > 0 else 'more'} dimensions than the argument whose shape the function's has"
-    return (
-        f"has {abs(more)} dimension{'s' if abs(more) > 1 else ''} {'fewer' if more > 0 else 'more'} than the function's"
-    )
-
-
-def _resized(real: Form, fake: Form) -> str:
-    if real.resized is not None and fake.like in real.resized.of:
-        return f"has the shape of an argument where the function's is {real.resized.how} in one dimension"
-    if fake.resized is not None and real.like in fake.resized.of:
-        return f"is {fake.resized.how} in one dimension than the argument whose shape the function's has"
-    return ""
-
-
-def _shapes(real: Form, fake: Form) -> str:
-    if real.dims is not None and fake.dims is not None:
-        if len(real.dims) != len(fake.dims):
-            return f"has {_count(len(fake.dims))} where the function's has {_count(len(real.dims))}"
-        for index, (left, right) in enumerate(zip(real.dims, fake.dims, strict=True)):
-            if _differ(left, right):
-                return f"differs in dimension {index}"
-    if real.dims == () and fake.like:
-        return f"has the shape of an argument where the function's has {_count(0)}"
-    if real.like and fake.dims is not None:
-        if fake.dims and all(size.isdigit() for size in fake.dims):
-            return "has a fixed shape where the function's has that of an argument"
-        for index, size in enumerate(fake.dims):
-            if _differ(f"{real.like}.shape[{index}]", size):
-                return f"differs in dimension {index}"
-        if fake.dims == ():
-            return f"has {_count(0)} where the function's has the shape of an argument"
-    return ""
-
-
-def _count(dimensions: int) -> str:
-    return "no dimensions" if not dimensions else f"{dimensions} dimension{'s' if dimensions > 1 else ''}"
-
-
-def _differ(left: str, right: str) -> bool:
-    """Whether two sizes surely differ: other numbers, or one is the other plus, minus or times a number."""
-    if left.isdigit() and right.isdigit():
-        return left != right
-    for plain, other in ((left, right), (right, left)):
-        for operator, neutral in (("Add", "0"), ("Sub", "0"), ("Mult", "1"), ("FloorDiv", "1")):
-            start = f"({plain} {operator} "
-            if "?" not in plain and other.startswith(start):
-                number = other[len(start) : -1]
-                return number.isdigit() and number != neutral
-    return False
+    """How a fake's tensor visibly differs in dtype or device, as the end of a sentence; "" if nothing tells."""
+    return _dtypes(real.dtype, fake.dtype) or _devices(real.device, fake.device)
 
 
 def _dtypes(real: str, fake: str) -> str:

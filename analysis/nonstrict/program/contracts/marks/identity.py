@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.definitions import Environment, Function, Mark
 
 #: Closures that capture closures are followed so far.
-_MAX_DEPTH = 4
+_NESTED_CLOSURES = 4
 
 
 class Identity(NamedTuple):
@@ -40,7 +40,7 @@ def identity(mark: Mark) -> Identity:
         return Identity(mark.target.ref)
     if mark.function is None:
         return Identity(id(mark))
-    return _of(mark.target, _MAX_DEPTH)
+    return _of(mark.target, _NESTED_CLOSURES)
 
 
 def differ(marks: Iterable[Mark]) -> bool:

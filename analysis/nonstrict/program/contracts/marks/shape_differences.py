@@ -42,6 +42,20 @@ class _Pair(NamedTuple):
     fake: Value
 
 
+class _Apart(NamedTuple):
+    """How the fake's shape differs: it has so many dimensions more, or a dimension of another size."""
+
+    more: int = 0
+    dimension: int = 0
+
+    @property
+    def text(self) -> str:
+        """The end of a sentence."""
+        if not self.more:
+            return f"differs in dimension {self.dimension}"
+        return f"has {_count(abs(self.more))} {'more' if self.more > 0 else 'fewer'} than the function's"
+
+
 class Shapes:
     """The shapes of the results of a function and of its fake."""
 
@@ -58,12 +72,18 @@ class Shapes:
         """How the shape of the fake's result number `at` surely differs, as the end of a sentence; "" if not."""
         told = [(pair, self._of(pair, at)) for pair in self._pairs]
         if any(not pair.world.ranks or all(pair.world.ranks.values()) for pair, _ in told):
-            told = [(pair, text) for pair, text in told if not _is_degenerate(pair, at) or not self._reduces(at)]
-        if not told or not all(text for _, text in told):
+            told = [(pair, apart) for pair, apart in told if not _is_degenerate(pair, at) or not self._reduces(at)]
+        differing = [(pair, apart) for pair, apart in told if apart is not None]
+        if not told or len(differing) < len(told):
             return ""
+        found = {apart for _, apart in differing}
+        if len(found) > 1 or any(apart.more for apart in found):
+            likened = _likened([pair for pair, _ in differing], at)
+            if likened:
+                return likened
         # Arguments of unlike numbers of dimensions are those that nobody passes, if anything is.
-        likely = min(_likelihood(pair, text) for pair, text in told)
-        texts = {text for pair, text in told if _likelihood(pair, text) == likely}
+        likely = min(_likelihood(*one) for one in differing)
+        texts = {apart.text for pair, apart in differing if _likelihood(pair, apart) == likely}
         return "differs in a dimension" if len(texts) > 1 and not likely[0] else min(texts)
 
     def _reduces(self, at: int) -> bool:
@@ -97,14 +117,14 @@ class Shapes:
 
     # -- comparison ---------------------------------------------------------------------------------------------------
 
-    def _of(self, pair: _Pair, at: int) -> str:
+    def _of(self, pair: _Pair, at: int) -> _Apart | None:
         real, fake = _shape(pair.real, at), _shape(pair.fake, at)
         if real is None or fake is None:
-            return ""
+            return None
         if len(real) != len(fake):
-            less = len(real) - len(fake)
-            count = f"{abs(less)} dimension{'s' if abs(less) > 1 else ''}"
-            return f"has {count} {'fewer' if less > 0 else 'more'} than the function's"
+            return _Apart(more=len(fake) - len(real))
+        if _is_fixed(fake) and _is_whole(pair.world, real):
+            return _Apart()
         whole = _is_whole(pair.world, fake)
         for index, (left, right) in enumerate(zip(real, fake, strict=True)):
             if left is not None and right is not None:
@@ -112,8 +132,8 @@ class Shapes:
                 if self._differ(pair.world, left, right, whole) or (
                     other and _reordered(pair.world, real, fake, whole)
                 ):
-                    return f"differs in dimension {index}"
-        return ""
+                    return _Apart(dimension=index)
+        return None
 
     def _differ(self, world: World, left: Size, right: Size, whole: bool) -> bool:
         """Whether two sizes differ, whatever the arguments are as far as nothing says that they are related."""
@@ -157,8 +177,8 @@ class Shapes:
         return bool(outcomes) and all(outcomes)
 
 
-def _likelihood(pair: _Pair, text: str) -> tuple[bool, int]:
-    return text.startswith("has "), len(set(pair.world.ranks.values()))
+def _likelihood(pair: _Pair, apart: _Apart) -> tuple[bool, int]:
+    return bool(apart.more), len(set(pair.world.ranks.values()))
 
 
 def _arguments(world: World, symbol: Symbol) -> frozenset[int]:
@@ -220,6 +240,58 @@ def _is_whole(world: World, dims: _Dims) -> bool:
     if not isinstance(first, Symbol) or world.ranks.get(first.argument) != len(dims):
         return False
     return dims == tuple(Symbol(first.argument, index) for index in range(len(dims)))
+
+
+def _is_fixed(dims: _Dims) -> bool:
+    """Whether all sizes are plain numbers."""
+    return bool(dims) and all(isinstance(size, int) for size in dims)
+
+
+def _likened(pairs: list[_Pair], at: int) -> str:
+    """How a result differs where it is that of an argument or the function's is, or the numbers of dimensions are told.
+
+    An argument without dimensions has the shape of any other one.
+    """
+    usual = [pair for pair in pairs if all(pair.world.ranks.values())] or pairs
+    shapes = [(pair.world, _shape(pair.real, at) or (), _shape(pair.fake, at) or ()) for pair in usual]
+    if all(_is_whole(world, fake) for world, _, fake in shapes):
+        how = _against(shapes)
+        return f"has the shape of an argument where the function's {how}" if how else ""
+    if all(_is_whole(world, real) for world, real, _ in shapes):
+        if all(_is_fixed(fake) for _, _, fake in shapes):
+            return "has a fixed shape where the function's has that of an argument"
+        how = _against([(world, fake, real) for world, real, fake in shapes])
+        return f"{how} than the argument whose shape the function's has" if how else ""
+    counts = {(len(real), len(fake)) for _, real, fake in shapes}
+    mine, its = counts.pop()
+    return f"has {_count(its)} where the function's has {_count(mine)}" if mine != its and not counts else ""
+
+
+def _against(shapes: list[tuple[World, _Dims, _Dims]]) -> str:
+    """How shapes compare with those of an argument, for all numbers of dimensions alike."""
+    if not any(dims for _, dims, _ in shapes):
+        return f"has {_count(0)}"
+    found = {_than(*one) for one in shapes}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _than(world: World, dims: _Dims, argument: _Dims) -> str:
+    if len(dims) != len(argument):
+        return f"has {'fewer' if len(dims) < len(argument) else 'more'} dimensions"
+    every = frozenset[Symbol]().union(*(symbols_of(one) for one in (*dims, *argument) if one is not None))
+    signs = {
+        (one > other) - (one < other)
+        for left, right in zip(dims, argument, strict=True)
+        if left != right and left is not None and right is not None
+        for values in (*uneven(every), *even(every))
+        if world.holds(values)
+        for one, other in [(world.value(left, values), world.value(right, values))]
+    }
+    return {1: "is larger in one dimension", -1: "is smaller in one dimension"}[signs.pop()] if len(signs) == 1 else ""
+
+
+def _count(dimensions: int) -> str:
+    return "no dimensions" if not dimensions else f"{dimensions} dimension{'s' if dimensions > 1 else ''}"
 
 
 def _rounds(node: ast.AST) -> bool:

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from nonstrict.program.contracts.marks.shape_terms import Size
 
 _NUMBERS = frozenset({"int", "float", "bool"})
-_MAX_DEPTH = 40
 
 
 class WantedError(Exception):
@@ -112,7 +111,6 @@ class _Reader:
         self._names = names
         self._kinds = kinds
         self._world = world
-        self._depth = 0
         #: whether nothing is known of arguments of which no number of dimensions is assumed
         self.partial = False
         self.variables: dict[str, Any] = {name: _Argument(at) for at, name in enumerate(parameters)}
@@ -219,11 +217,7 @@ class _Reader:
 
     def value(self, node: ast.expr) -> Any:
         """What an expression is; None where that is not known."""
-        self._depth += 1
-        try:
-            return self._settled(self._value(node)) if self._depth < _MAX_DEPTH else None
-        finally:
-            self._depth -= 1
+        return self._settled(self._value(node))
 
     def _settled(self, value: Any) -> Any:
         """A parameter as what it is declared to be; a tensor where nothing declares it."""

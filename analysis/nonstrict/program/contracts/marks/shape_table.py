@@ -105,7 +105,8 @@ def _broadcast(given: Given) -> Tensor:
 def _pieces(name: str, given: Given) -> Any:
     """The pieces that a tensor is cut into, where their number is told."""
     shape = given.first
-    at = rules.dimension(given.at(1 if name == "unbind" else 2, "dim", default=0), len(shape)) if shape else None
+    along = given.at(1 if name == "unbind" else 2, "dim", default=0)
+    at = rules.dimension(along, len(shape)) if shape is not None else None
     if shape is None or at is None:
         return None
     if name == "unbind":

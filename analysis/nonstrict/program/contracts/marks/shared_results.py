@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 _MAY_COPY = frozenset({"reshape", "flatten", "ravel", "contiguous", "to", "type", "type_as"})
 _VIEWS = frozenset({"T", "mT", "H", "mH", "data", "real", "imag"})
 _INDICES = (ast.Constant, ast.Slice, ast.UnaryOp)
-_MAX_DEPTH = 8
 
 
 def sharing(function: ast.FunctionDef, names: Names) -> Iterator[ast.expr]:
@@ -54,47 +53,45 @@ class _Memory:
                 yield result
             seen.add(memory)
 
-    def is_cut(self, node: ast.expr, depth: int = 0) -> bool:
+    def is_cut(self, node: ast.expr, followed: frozenset[str] = frozenset()) -> bool:
         """Whether an expression holds the pieces of one tensor: `list(y.unbind(0))`."""
         if isinstance(node, ast.Name):
             value = self._value(node)
-            return value is not None and depth < _MAX_DEPTH and self.is_cut(value, depth + 1)
+            return value is not None and node.id not in followed and self.is_cut(value, followed | {node.id})
         if not isinstance(node, ast.Call):
             return False
         if self._names(node.func) in ("builtins.list", "builtins.tuple") and len(node.args) == 1:
-            return self.is_cut(node.args[0], depth)
+            return self.is_cut(node.args[0], followed)
         operator, _ = self._called(node)
         single = any(isinstance(one, ast.Constant) and one.value == 1 for one in node.args)
         return operator is not None and operator.cuts and not single
 
-    def _of(self, node: ast.expr, depth: int = 0) -> object | None:
+    def _of(self, node: ast.expr, followed: frozenset[str] = frozenset()) -> object | None:
         """What stands for the memory of a tensor; None where nothing is known."""
-        if depth > _MAX_DEPTH:
-            return None
         if isinstance(node, ast.Name):
-            return self._of_name(node, depth)
+            return self._of_name(node, followed)
         if isinstance(node, ast.Subscript):
             base = self._value(node.value) if isinstance(node.value, ast.Name) else node.value
             if base is not None and self.is_cut(base):
                 return base
             plain = all(isinstance(one, _INDICES) for one in _indices(node.slice))
-            return self._of(node.value, depth + 1) if plain and base is not None and self._is_tensor(base) else None
+            return self._of(node.value, followed) if plain and base is not None and self._is_tensor(base) else None
         if isinstance(node, ast.Attribute) and node.attr in _VIEWS:
-            return self._of(node.value, depth + 1)
+            return self._of(node.value, followed)
         if isinstance(node, ast.Call):
             operator, operand = self._called(node)
             views = operator is not None and operator.views and operator.returns == "tensor"
             kept = views and called(self._names, node).name not in _MAY_COPY and operand is not None
-            return self._of(operand, depth + 1) if kept and operand is not None else None
+            return self._of(operand, followed) if kept and operand is not None else None
         return None
 
-    def _of_name(self, node: ast.Name, depth: int) -> object | None:
+    def _of_name(self, node: ast.Name, followed: frozenset[str]) -> object | None:
         only = self._bound.only(node.id)
-        if only is None or only.value is None:
+        if only is None or only.value is None or node.id in followed:
             return None
         if only.part is not None:
             return only.value if self.is_cut(only.value) else node.id
-        return self._of(only.value, depth + 1) or node.id
+        return self._of(only.value, followed | {node.id}) or node.id
 
     def _value(self, node: ast.Name) -> ast.expr | None:
         return self._bound.value(node.id)

@@ -10,7 +10,7 @@ from nonstrict.facts.resuming import end_of
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.operators import torch_function
 from nonstrict.program.domain.access_paths import Root
-from nonstrict.program.domain.values import NO_CONSTANT, NONE, TENSORS, UNKNOWN, Flag, Kind, Value
+from nonstrict.program.domain.values import NESTED_CONTAINERS, NO_CONSTANT, NONE, TENSORS, UNKNOWN, Flag, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,8 +37,6 @@ _DRAWN = {
 #: Functions that are given sizes, beside those whose arguments are the shape of what they make.
 _SIZED = frozenset({"torch.arange", "torch.eye"})
 _DEEPCOPY = "copy.deepcopy"
-#: How deep containers and objects are looked into.
-_DEPTH = 4
 
 
 def conditions(
@@ -141,7 +139,7 @@ def _holds_tensor(value: Value, depth: int = 0) -> bool:
     """Whether there is a tensor, or a module, in a container or an object, however deep."""
     if value.is_tensor or value.kind is Kind.MODULE:
         return depth > 0
-    if value.heap is None or depth > _DEPTH:
+    if value.heap is None or depth > NESTED_CONTAINERS:
         return False
     held = [*value.heap.attributes.values(), *value.heap.items.values()]
     if value.heap.element is not None and value.kind is not Kind.DICT:

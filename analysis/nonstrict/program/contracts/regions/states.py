@@ -21,7 +21,7 @@ _MODULES = {"safetensors.torch.save_model": ("model", "filename")}
 #: The functions whose calls are of interest.
 HEARD = frozenset({"builtins.isinstance", *_SAVES, *_MODULES})
 #: How deep a state may lie in what is saved: `{"model": state, ...}`.
-_DEPTH = 2
+_NESTED_STATES = 2
 
 
 class State(NamedTuple):
@@ -120,7 +120,7 @@ class States:
             held = what.heap
             state = State(*where, what, held) if held is not None and what.flags & Flag.COMPILED else None
         else:
-            state = self._within(what, _DEPTH)
+            state = self._within(what, _NESTED_STATES)
         if state is not None:
             self._add(Saving(*where, state, _file(frame, _argument(node, 1, names[1]))))
 
