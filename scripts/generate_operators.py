@@ -17,9 +17,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import array_functions as arrays
 import operator_probes as probes
 import operator_results as results
 import operator_shapes as shapes
+import operator_values as values
 import torch
 from operator_stubs import annotation_kind, stub_returns
 
@@ -47,6 +49,8 @@ READS_DATA = frozenset(
     {"numpy", "tolist", "__array__", "__bool__", "__int__", "__float__", "__index__", "__complex__", "__contains__"}
     | {"__nonzero__", "__long__", "__cuda_array_interface__"}
 )
+# Methods that change what a tensor is and are not run, as they change the process: `probes.UNSAFE`.
+MOVES_MEMORY = frozenset({"share_memory_"})
 
 
 @dataclass
@@ -87,6 +91,20 @@ FLAGS = {
     "sized": "z",
     "spread": "e",
     "pairs": "t",
+    "joins": "j",
+    "casts": "c",
+    "lays_out": "l",
+    "permutes": "P",
+    "rebinds": "b",
+    "reshapes": "h",
+    "detaches": "D",
+    "folds": "F",
+    "keeps_values": "V",
+    "takes_sizes": "S",
+    "of_data": "O",
+    "uninitialised": "u",
+    "settles": "I",
+    "changes": "C",
 }
 
 
@@ -301,7 +319,8 @@ def measured(row: Row, function: Any, name: str, *, method: bool) -> None:
     # needs nothing but its tensor has only missed its options: `clamp` wants one of two bounds.
     bare = not seen.returns and row.returns == "tensor" and probes.calls(function, schemas, method=method) == [[]]
     asked = seen.returns in ("tensor", "tensors") or bare
-    dtypes = results.dtypes(function, schemas, method=method) if asked else results.Dtypes()
+    few = method and row.returns == "tensor" and not row.mutates
+    dtypes = results.dtypes(function, schemas, method=method) if asked or few else results.Dtypes()
     if not method and row.returns == "tensor" and not dtypes.rule and not dtypes.floating:
         dtypes = results.of_sizes(function, schemas)
     row.dtype = dtypes.rule
@@ -309,12 +328,14 @@ def measured(row: Row, function: Any, name: str, *, method: bool) -> None:
         row.flags.add("floating")
     if asked and shapes.is_pointwise(function, schemas, method=method):
         row.flags.add("pointwise")
-    if asked and not row.mutates and shapes.keeps_shape(function, schemas, method=method):
+    if (asked or few) and not row.mutates and shapes.keeps_shape(function, schemas, method=method):
         row.flags.add("keeps_shape")
     if row.returns == "other" and seen.returns:
         row.returns = seen.returns
     if row.returns == "tensor" and not row.mutates and "views" not in row.flags:
         row.flags |= shapes.takes_sizes(function, schemas, method=method)
+    in_place = bool(row.mutates) or name.endswith("_")
+    row.flags |= values.flags(function, schemas, row.flags, method=method, in_place=in_place)
     if row.returns in ("tensor", "tensors") and not row.mutates and "views" not in row.flags:
         row.dim = shapes.reduced_dimension(function, schemas)
 
@@ -334,6 +355,8 @@ def methods() -> dict[str, Row]:
         measured(row, member, getattr(member, "__name__", name), method=True)
         if name in READS_DATA:
             row.flags.add("data_dependent")
+        if name in MOVES_MEMORY:
+            row.flags.add("rebinds")
         rows[name] = row
     # A tensor is moved to an accelerator as it is to the processor; not every machine has one to ask.
     rows["cuda"].flags |= rows["cpu"].flags
@@ -344,8 +367,10 @@ def methods() -> dict[str, Row]:
 OBJECT_MEMBERS = frozenset(dir(object)) - {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__"}
 
 
-def functions() -> dict[str, Row]:
+def functions(known: dict[str, Row]) -> dict[str, Row]:
     """Rows of every public function of the modules that hold operators, and of torch's operators behind an underscore.
+
+    `known` are those of the methods: of a function that is also one, what was measured of the method is true as well.
 
     Custom optimizers and quantised layers are written with these: `_foreach_add_`, `_int_mm`, `_scaled_mm`.
     """
@@ -367,6 +392,9 @@ def functions() -> dict[str, Row]:
             # Operators behind an underscore do not check what they are given: samples crash the process.
             if not name.startswith("_"):
                 measured(row, function, getattr(function, "__name__", name), method=False)
+            if module_name == "torch" and inspect.isbuiltin(function) and name in known:
+                row.flags |= known[name].flags & values.OF_BOTH
+                row.dtype = row.dtype or (known[name].dtype if "views" in row.flags else "")
             rows[f"{module_name}.{name}"] = row
     return rows
 
@@ -438,14 +466,18 @@ def document() -> str:
     import numpy as np
 
     members = distinctive_members()
+    of_tensors = methods()
     parts = {
         "torch": json.dumps(torch.__version__.split("+")[0]),
         "flags": json.dumps({letter: name for name, letter in FLAGS.items()}),
-        "methods": render({name: row.encoded() for name, row in methods().items()}),
-        "functions": render({name: row.encoded() for name, row in functions().items()}),
+        "methods": render({name: row.encoded() for name, row in of_tensors.items()}),
+        "functions": render({name: row.encoded() for name, row in functions(of_tensors).items()}),
         "attributes": render(attributes()),
         "tensor_only": json.dumps(" ".join(members)),
         "shared_with_arrays": json.dumps(" ".join(name for name in members if hasattr(np.ndarray, name))),
+        "sizeless": json.dumps(" ".join(values.sizeless_members())),
+        "module_members": json.dumps(" ".join(name for name in dir(torch.nn.Module()) if not name.startswith("_"))),
+        "arrays": json.dumps(arrays.described()),
     }
     return "{\n" + ",\n".join(f'"{key}": {value}' for key, value in parts.items()) + "\n}\n"
 

@@ -37,17 +37,19 @@ class ModuleFacts:
     parameters: str
     buffers: str
     keeps: str
+    drops: str
 
-    def encoded(self) -> tuple[str, str, int, bool, str, str, str]:
+    def encoded(self) -> tuple[Any, ...]:
         """Flags as letters (t: mode, p: parameters, c: container, s: stateful), then what is known of the argument.
 
         Last the names of the parameters and buffers that an instance registers, `#` for the number of a layer, and of
-        the attributes that keep an argument, with its position: `module=0`.
+        the attributes that keep an argument, with its position: `module=0`; and the function that drops elements.
         """
         set_flags = (self.mode_dependent, self.has_parameters, self.container, self.stateful)
         letters = "".join(letter for letter, is_set in zip("tpcs", set_flags, strict=True) if is_set)
         of_argument = (self.mode_argument, self.mode_position, self.mode_default)
-        return letters, *of_argument, self.parameters, self.buffers, self.keeps
+        dropping = (self.drops,) if self.drops else ()
+        return letters, *of_argument, self.parameters, self.buffers, self.keeps, *dropping
 
 
 def module_facts(cls: type, known: dict[type, ModuleFacts]) -> ModuleFacts:
@@ -65,6 +67,7 @@ def module_facts(cls: type, known: dict[type, ModuleFacts]) -> ModuleFacts:
         parameters="",
         buffers="",
         keeps="",
+        drops="",
     )
     run = reachable(cls, ["forward"])
     made = [module_facts(part, known) for part in constructed(cls) if part is not cls]
@@ -83,6 +86,7 @@ def module_facts(cls: type, known: dict[type, ModuleFacts]) -> ModuleFacts:
         parameters=owned,
         buffers=buffers,
         keeps=" ".join(kept(cls)),
+        drops=dropping(cls),
     )
     return known[cls]
 
@@ -136,6 +140,17 @@ def kept(cls: type) -> list[str]:
         if used and isinstance(argument, ast.Name) and argument.id in parameters:
             found[f"{target.attr}={parameters.index(argument.id)}{'*' if copied else ''}"] = None
     return list(found)
+
+
+def dropping(cls: type) -> str:
+    """The function that is all of the forward: `F.dropout(input, self.p, self.training, ...)`."""
+    for _, tree in method_sources(cls, "forward"):
+        made = [node.value for node in ast.walk(tree) if isinstance(node, ast.Return)]
+        call = made[0] if len(made) == 1 else None
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == "F":
+            given = [ast.unparse(one) for one in call.args]
+            return f"torch.nn.functional.{call.func.attr}" if given[1:3] == ["self.p", "self.training"] else ""
+    return ""
 
 
 def given(name: str) -> object:

@@ -215,7 +215,8 @@ def run_fake(function: Any, sample: torch.Tensor, types: list[str], seen: Seen) 
 def run_real(function: Any, sample: torch.Tensor, types: list[str], seen: Seen, reduced: list[bool]) -> None:
     """One run on a real copy of `sample`: the kind of the result, what was written, whether it drew random numbers.
 
-    `reduced` collects, for samples with more than one dimension, whether the result is a tensor without any.
+    `reduced` collects, for samples with more than one dimension, and for vectors of which there are several, whether
+    the result is a tensor without any.
     """
     arguments = [sample.clone(), *(filler(kind, sample) for kind in types)]
     tensors = {at: value for at, value in enumerate(arguments) if isinstance(value, torch.Tensor)}
@@ -230,7 +231,7 @@ def run_real(function: Any, sample: torch.Tensor, types: list[str], seen: Seen, 
     if not torch.equal(random_state, torch.get_rng_state()):
         seen.flags.add("random")
     seen.mutates |= {at for at, value in tensors.items() if value._version != before[at]}
-    if sample.dim() > 1 and isinstance(result, torch.Tensor):
+    if isinstance(result, torch.Tensor) and (sample.dim() > 1 or (sample.dim() == 1 and set(types) == {"Tensor"})):
         reduced.append(result.dim() == 0)
 
 

@@ -10,6 +10,7 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
+import operator_memory as memory
 import operator_probes as probes
 import torch
 
@@ -72,6 +73,8 @@ def dtypes(function: Any, schemas: list[Any], *, method: bool) -> Dtypes:
         for shape, first, other in itertools.product(SHAPES, (*FLOATS, *WHOLE), OTHERS):
             if other is None or any("Tensor" in kind for kind in types):
                 _measure(function, types, shape, (first, other), table, schemas)
+    if not table.rows and method:
+        _measure_more(function, schemas, table)
     rule = _rule(table)
     known = bool(table.rows) and name not in WHOLE_ELSEWHERE
     floating = known and all(len(one) == 1 and one[0] in FLOATS for one in table.rows.values())
@@ -84,6 +87,17 @@ def dtypes(function: Any, schemas: list[Any], *, method: bool) -> Dtypes:
     if rule in ("float32", "floats:float32"):
         rule = _of_default(rule, function, probes.calls(function, schemas, method=method))
     return Dtypes(f"{rule}/{told}" if (rule or floating) and told else rule, floating)
+
+
+def _measure_more(function: Any, schemas: list[Any], table: Table) -> None:
+    """A method that takes none of the usual arguments: `permute` wants the right number of dimensions."""
+    table.promoted = False
+    for first in (*FLOATS, *WHOLE):
+        operand = torch.ones(3, 3).to(first)
+        for given in memory.arguments(function, schemas, operand, method=True):
+            result = _dtypes(function, [operand, *given], {})
+            if result is not None:
+                table.unequal |= table.rows.setdefault((first, None, ()), result) != result
 
 
 # What is given to functions that make tensors of numbers and sizes alone.

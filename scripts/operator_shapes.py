@@ -91,7 +91,23 @@ def keeps_shape(function: Any, schemas: list[Any], *, method: bool) -> bool:
         return False
     known = [way for way in ways if all(kind == "Tensor" or kind in LISTS or kind in NUMBERS for kind in way)]
     found = [_keeps(function, way, schemas) for way in known]
+    if not any(one is not None for one in found):
+        return _keeps_when_written(function)
     return True in found and False not in found
+
+
+def _keeps_when_written(function: Any) -> bool:
+    """The same of what puts a tensor into a part of another one, and wants it to be as large as that part."""
+    index, mask = torch.tensor([1, 0]), torch.ones(4, dtype=torch.bool)
+    ways: list[list[Any]] = [
+        *([at, index, torch.ones(2, 4) if at == 0 else torch.ones(4, 2)] for at in (0, 1)),
+        *([[index], torch.ones(size)] for size in ((2, 4), (4,))),
+        *([one, torch.ones(32)] for one in (mask, mask.expand(4, 4), mask.expand(2, 4, 4))),
+        *([torch.ones(4), at, 1] for at in (0, 1)),
+        *([torch.ones(2, 4), 0, start, start + 2] for start in (0, 1)),
+    ]
+    made = [one for way in ways if (one := results.run(function, [torch.ones(4, 4), *way], {})) is not None]
+    return len(made) > 1 and all(_has_shape(one, (4, 4)) for one in made)
 
 
 def _keeps(function: Any, types: list[str], schemas: list[Any]) -> bool | None:

@@ -8,37 +8,25 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
+from nonstrict.knowledge.operators import torch_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from nonstrict.facts.library_calls import Called, Names
     from nonstrict.facts.scopes import FunctionNode
+    from nonstrict.knowledge.operators import Operator
 
-#: Methods, and functions of torch, that give something else for their own result.
-CHANGING_METHODS = frozenset(
-    {"add", "add_", "append", "cos", "cumsum", "div", "div_", "exp", "exp_", "extend", "flip", "insert", "log", "mean"}
-    | {"mul", "mul_", "neg", "neg_", "permute", "pow", "pow_", "roll", "sigmoid", "sin", "softmax", "sqrt", "sqrt_"}
-    | {"square", "sub", "sub_", "sum", "t", "t_", "tanh", "transpose", "transpose_", "unsqueeze", "unsqueeze_"}
-)
-_CHANGING_FUNCTIONS = frozenset(
-    {"deg2rad", "rad2deg", "tan", "sinh", "cosh", "exp2", "expm1", "log1p", "log2", "log10", "gelu", "silu"}
-    | {"softplus", "rsqrt", "reciprocal", "logit", "erf", "cumprod", "rot90", "diff"}
-)
-#: What may undo a computation: the whole is the same for its own result (`(x + 7) // 8 * 8`, a wrapped angle).
-_SETTLING = frozenset(
-    {"abs", "argsort", "bool", "ceil", "clamp", "clamp_max", "clamp_min", "clip", "fix", "floor", "fmod", "int", "max"}
-    | {"maximum", "min", "minimum", "nan_to_num", "normalize", "relu", "remainder", "round", "sign", "sort", "trunc"}
-    | {"unique", "where"}
-)
+#: Methods of lists after which these hold more.
+_APPENDING = frozenset({"append", "extend", "insert"})
+#: Functions of Python, and choices, that may undo a computation as an operator that settles does: the whole is the same
+#: for its own result (`int((x + 7) / 8) * 8`, a wrapped angle).
+_SETTLING = frozenset({"abs", "bool", "int", "max", "min", "round", "unique", "where"})
 _SETTLED_BY = (ast.FloorDiv, ast.Mod, ast.BitAnd, ast.BitOr)
-#: Functions that are called by a bare name and hand on what they are given.
-_PLAIN = frozenset({"tuple", "list", "float", "complex", "cat", "concat", "concatenate", "stack", "hstack", "vstack"})
-#: What gives the same values in another form.
-_CONVERTING = frozenset(
-    {"as_tensor", "asarray", "clone", "contiguous", "cpu", "cuda", "detach", "double", "float", "from_numpy", "half"}
-    | {"tensor", "to"}
-)
+#: Reductions that are something else again only where they are told over what.
+_TOTALS = frozenset({"sum", "mean"})
+#: Functions of Python that hand on what they are given.
+_PLAIN = frozenset({"tuple", "list", "float", "complex"})
 _PARTING = frozenset({"unbind", "chunk", "split", "tensor_split"})
 _NEUTRAL: dict[type[ast.operator], int] = {ast.Add: 0, ast.Sub: 0, ast.Mult: 1, ast.Div: 1, ast.Pow: 1}
 #: Functions that are called with the value are looked into so far.
@@ -81,7 +69,7 @@ class Subject(NamedTuple):
 
     def is_direct(self, node: ast.AST) -> bool:
         """Whether a node is the value, or a part of it."""
-        if isinstance(node, ast.Call) and (call := self.call(node)).name in _CONVERTING:
+        if isinstance(node, ast.Call) and _hands_on(call := self.call(node)):
             return any(self.is_direct(part) for part in (call.operand, *node.args[:1]) if part is not None)
         return self.is_it(node) or self._is_slice(node) or self._is_part(node)
 
@@ -197,18 +185,19 @@ def changes_by(op: ast.operator, left: ast.expr, right: ast.expr, subject: Subje
 def _call(value: ast.Call, subject: Subject, guards: tuple[Guard, ...]) -> Iterator[tuple[Guard, ...]]:
     call = subject.call(value)
     name = call.name
-    if name in _SETTLING:
+    operator = operator_of(call)
+    if name in _SETTLING or (operator is not None and operator.may_undo):
         return
     reached = subject.resolver.reached(value) if subject.depth < _FOLLOWED_CALLS else None
     if reached is not None:
         if _in_function(value, reached, subject):
             yield guards
         return
-    if name in CHANGING_METHODS:
+    if name in _APPENDING or changes(operator, name):
         parts = [part for part in (call.operand, *call.given) if part is not None]
         if not _reduces_all(value, call) and changes_together(parts, subject):
             yield guards
-    elif any(subject.is_direct(part) for part in _operand(call)):
+    elif _grows(call) and call.operand is not None and subject.is_direct(call.operand):
         yield guards
     elif isinstance(value.func, ast.Name) and call.library in ("", "builtins") and name not in _PLAIN:
         return
@@ -224,19 +213,32 @@ def changes_together(parts: Sequence[ast.expr], subject: Subject) -> bool:
 
 def _reduces_all(node: ast.Call, call: Called) -> bool:
     """Whether a sum or mean gives one number, or keeps its dimensions: again, it does nothing."""
-    if call.name not in ("sum", "mean"):
+    if call.name not in _TOTALS:
         return False
     keeps = any(one.arg == "keepdim" for one in node.keywords)
     return keeps or (not call.given and not node.keywords)
 
 
-def _operand(call: Called) -> list[ast.expr]:
-    """What a function or method that is known to belong to torch computes something else of."""
-    if call.operand is None:
-        return []
-    if call.name == "pad" and call.library == "torch" and call.given and _is_growth(call.given[0]):
-        return [call.operand]
-    return [call.operand] if call.name in _CHANGING_FUNCTIONS and (call.is_method or call.library == "torch") else []
+def operator_of(call: Called) -> Operator | None:
+    """What torch says of a call; of a function of NumPy or `math` what it says of its own of that name."""
+    alike = call.library in ("numpy", "math")
+    return torch_function(f"torch.{call.name}") if alike else call.operator
+
+
+def changes(operator: Operator | None, name: str) -> bool:
+    """Whether an operator gives something else for its own result."""
+    return operator is not None and (operator.changes or name in _TOTALS)
+
+
+def _hands_on(call: Called) -> bool:
+    """Whether a call gives the same values in another form."""
+    operator = operator_of(call)
+    return operator is not None and (operator.keeps_values or operator.of_data)
+
+
+def _grows(call: Called) -> bool:
+    """Whether a call pads a tensor by widths that are numbers."""
+    return call.name == "pad" and call.library == "torch" and bool(call.given) and _is_growth(call.given[0])
 
 
 def _is_growth(widths: ast.expr) -> bool:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.facts.comparing import COMPARISONS
 from nonstrict.facts.computing import (
-    CHANGING_METHODS,
     Guard,
     Resolver,
     Subject,
+    changes,
     changes_by,
     changes_together,
     computing,
@@ -159,7 +159,7 @@ class _Method:
         if not isinstance(holder, ast.Attribute) or not _of_self(holder):
             return
         name = last_name(call)
-        changing = (name in CHANGING_METHODS and name.endswith("_")) or name in _APPENDING
+        changing = (changes(tensor_method(name), name) and name.endswith("_")) or name in _APPENDING
         if changing and changes_together([holder, *call.args], self._subject(holder.attr)):
             yield _Change(call, holder.attr, guards, call)
 

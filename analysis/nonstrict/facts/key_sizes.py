@@ -8,17 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.scopes import FunctionNode, parameter_names
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
+from nonstrict.knowledge.operators import is_sizeless_member
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: What is the same for tensors of several sizes, of one number of dimensions: attributes and methods of tensors.
-_WITHOUT_SIZES = frozenset(
-    {
-        *("dtype", "device", "layout", "ndim", "dim", "ndimension", "type", "requires_grad", "get_device", "itemsize"),
-        *("is_cuda", "is_contiguous", "is_floating_point", "is_complex", "is_leaf", "element_size"),
-    }
-)
 #: Functions that tell no size of a tensor that they are given.
 _ASKING_OTHERWISE = frozenset({"type", "isinstance", "callable"})
 
@@ -88,7 +82,7 @@ class _Reader:
             return told or self._of_part(size.tensor)
         if isinstance(key, ast.Name):
             return self._follows(key.id) and any(map(self.tells, self._bound(key.id)))
-        if isinstance(key, ast.Attribute) and key.attr in _WITHOUT_SIZES:
+        if isinstance(key, ast.Attribute) and is_sizeless_member(key.attr):
             return self._of_part(key.value)
         if isinstance(key, ast.Call):
             return self._of_call(key)
@@ -109,7 +103,7 @@ class _Reader:
 
     def _of_call(self, call: ast.Call) -> bool:
         method = call.func if isinstance(call.func, ast.Attribute) else None
-        if method is not None and method.attr in _WITHOUT_SIZES and self._is_tensor(method.value):
+        if method is not None and is_sizeless_member(method.attr) and self._is_tensor(method.value):
             return False
         if last_name(call) in (_ASKING_OTHERWISE | {"len"}) and method is None:
             return False

@@ -27,6 +27,10 @@ EXTENSIONS = frozenset(
     }
 )
 
+#: Devices that operators and their kernels are registered for, as dispatch keys name them: those of extensions as well.
+#: Source: the message by which `torch.device("")` of torch 2.13 lists types of devices.
+DEVICES = EXTENSIONS | {"cpu", "cuda", "mps", "xpu", "mtia", "ipu", "xla", "privateuse1"}
+
 
 def is_extension_property(name: str) -> bool:
     """Whether an attribute of a tensor asks if it is on the device of an extension, as `is_npu` does."""

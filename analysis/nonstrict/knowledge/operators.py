@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"\d+")
 #: The dtypes of real floating-point numbers with which torch computes.
 FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
-_WHOLE = frozenset({"int64", "int32", "int16", "int8", "uint8", "bool"})
+#: Those of whole numbers and of truth values.
+WHOLE = frozenset({"int64", "int32", "int16", "int8", "uint8", "bool"})
 
 
 class Operator(NamedTuple):
@@ -37,7 +38,17 @@ class Operator(NamedTuple):
     what it makes; `spread`: the sizes may also be given one by one. `dim`: the position of the dimension over which it
     reduces, 0 where it does not: no result has that dimension. `pairs`: it gives values and their indices, maybe only
     if it is told a dimension. `dtypes` is asked by `result_dtype`, `floating` by
-    `gives_floating`.
+    `gives_floating`. `joins`: argument 0 is a list of tensors, and the result of the dtype to which they are promoted.
+
+    Of memory: `casts`: the result is argument 0 itself where it has the dtype and the device that are asked for, else a
+    copy; `lays_out`: it shares the memory of argument 0 where the layout of this allows, else it is a copy; `permutes`:
+    it is a view with the dimensions in another order; `rebinds`: a method that changes what its tensor is, not what it
+    holds; `reshapes`: such a one after which the tensor may have another shape; `uninitialised`: the result holds what
+    the memory held.
+    Of values: `keeps_values`: those of the result are those of argument 0; `of_data`: it makes a tensor of numbers;
+    `settles`: of its own result it makes the same again; `changes`: it always makes something else; `folds`: the tracer
+    knows the result for tensors of one element that it knows; `takes_sizes`: numbers that are given are sizes of the
+    result, or say how many there are. `detaches`: no gradient flows from a floating-point result to argument 0.
     """
 
     mutates: tuple[int, ...] = ()
@@ -56,6 +67,20 @@ class Operator(NamedTuple):
     sized: bool = False
     spread: bool = False
     pairs: bool = False
+    joins: bool = False
+    casts: bool = False
+    lays_out: bool = False
+    permutes: bool = False
+    rebinds: bool = False
+    reshapes: bool = False
+    detaches: bool = False
+    folds: bool = False
+    keeps_values: bool = False
+    takes_sizes: bool = False
+    of_data: bool = False
+    uninitialised: bool = False
+    settles: bool = False
+    changes: bool = False
     dim_returns: str = ""
     dynamic_arity: int = 0
     dtypes: str = ""
@@ -79,7 +104,7 @@ class Operator(NamedTuple):
             return ""
         if rule == "same" or (rule == "floats" and of in FLOATS):
             return of
-        return (whole if of in _WHOLE else "") if rule == "floats" else rule
+        return (whole if of in WHOLE else "") if rule == "floats" else rule
 
     def gives_floating(self, given: int = 1, named: Iterable[str] = ()) -> bool:
         """Whether the result is floating-point, or complex, whatever the dtypes of the arguments are.
@@ -97,6 +122,36 @@ class Operator(NamedTuple):
     def like(self) -> bool:
         """Whether it makes another tensor like argument 0, whose data it does not read: `zeros_like`."""
         return self.metadata and self.keeps_shape and self.dtypes.startswith("same")
+
+    @property
+    def itself_or_copy(self) -> bool:
+        """Whether it gives argument 0 itself or a copy, and never a view that is another object: `contiguous`."""
+        return self.casts or (self.lays_out and self.keeps_shape)
+
+    @property
+    def cuts_gradients(self) -> bool:
+        """Whether no gradient flows behind it: it detaches, or gives whole numbers, or numbers of Python."""
+        python = self.data_dependent and self.returns not in ("tensor", "tensors")
+        return self.detaches or python or self.result_dtype("float32") in WHOLE
+
+    @property
+    def may_undo(self) -> bool:
+        """Whether it may undo what was computed of its elements, as it brings several to one: `floor`, `clamp`, `sort`.
+
+        The whole may then be the same for its own result: `x.add(7).clamp(0, 1)`.
+        """
+        moves = self.keeps_values or self.views
+        return self.settles and (self.pointwise or self.keeps_shape) and not moves
+
+    @property
+    def tells_form(self) -> bool:
+        """Whether it gives Python sizes, or how many there are, of which no data is read: `size`, `numel`."""
+        return self.metadata and self.returns in ("number", "size")
+
+    @property
+    def broadcasts(self) -> bool:
+        """Whether it computes each element from those of several tensors, or numbers, in their place: `add`."""
+        return self.pointwise and not (self.keeps_shape or self.mutates or self.views)
 
     @property
     def cuts(self) -> bool:
@@ -122,7 +177,8 @@ class ModuleClass(NamedTuple):
     `stateful`: its forward sets plain attributes. `parameters` and `buffers` are the names of those that instances
     register for themselves, with `#` for the number of a layer (`weight_ih_l#`).
     `keeps` are the attributes in which they keep an argument of the constructor that they call, `copies` those in which
-    they keep a list of copies of one, each with its position.
+    they keep a list of copies of one, each with its position. `drops` is the function that its forward is, if that is
+    given `p` and `training` of the module: `torch.nn.functional.dropout`.
     """
 
     name: str
@@ -137,6 +193,7 @@ class ModuleClass(NamedTuple):
     buffers: frozenset[str] = frozenset()
     keeps: tuple[tuple[str, int], ...] = ()
     copies: tuple[tuple[str, int], ...] = ()
+    drops: str = ""
 
     def registers(self, name: str) -> str:
         """What an instance registers for itself under a name: `parameter`, `buffer`, or "" for nothing."""
@@ -152,6 +209,18 @@ def tensor_method(name: str) -> Operator | None:
     What an extension adds to move a tensor to its device does what `cuda` does.
     """
     return _operator("methods", "cuda" if name in EXTENSIONS else name)
+
+
+def reshapes(name: str) -> bool:
+    """Whether a tensor may have another shape behind a method of this name, which works in place: `squeeze_`."""
+    method = tensor_method(name)
+    return method is not None and method.reshapes
+
+
+def rebinds(name: str) -> bool:
+    """Whether a method of this name changes what its tensor is, and not what it holds: `requires_grad_`, `squeeze_`."""
+    method = tensor_method(name)
+    return method is not None and method.rebinds
 
 
 def torch_function(qualname: str) -> Operator | None:
@@ -196,6 +265,16 @@ def tensor_attribute(name: str) -> str | None:
     One of `tensor`, `size`, `dtype`, `device`, `layout`, `bool`, `number`, `string`, `other`.
     """
     return "bool" if is_extension_property(name) else data_file("operators.json")["attributes"].get(name)
+
+
+def is_sizeless_member(name: str) -> bool:
+    """Whether a member of a tensor tells nothing of its sizes but their number: an attribute, or a method's result."""
+    return name in _members("sizeless")
+
+
+def is_module_member(name: str) -> bool:
+    """Whether every `nn.Module` has a public attribute of this name."""
+    return name in _members("module_members")
 
 
 def is_tensor_only_member(name: str) -> bool:
@@ -289,10 +368,10 @@ def _module_class(name: str) -> ModuleClass | None:
     row: list[Any] | None = data_file("torch_names.json")["modules"].get(name)
     if row is None:
         return None
-    flags, argument, position, default, parameters, buffers, keeps = row
+    flags, argument, position, default, parameters, buffers, keeps, *drops = row
     of_argument = (argument, position, default)
     held = [(one.partition("=")[0], one.partition("=")[2]) for one in keeps.split()]
     itself = tuple((kept, int(position)) for kept, position in held if position.isdigit())
     copies = tuple((kept, int(position[:-1])) for kept, position in held if position.endswith("*"))
-    owned = (frozenset(parameters.split()), frozenset(buffers.split()), itself, copies)
+    owned = (frozenset(parameters.split()), frozenset(buffers.split()), itself, copies, *drops)
     return ModuleClass(name, "t" in flags, "p" in flags, "c" in flags, "s" in flags, *of_argument, *owned)

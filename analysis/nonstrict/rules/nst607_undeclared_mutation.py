@@ -13,11 +13,11 @@ from nonstrict.events import Event
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.findings import Applicability, Severity
+from nonstrict.knowledge.operators import tensor_method, torch_function
 from nonstrict.program.contracts.marks.shared_results import sharing
 from nonstrict.program.contracts.marks.tensor_forms import mentions, tensors_in
 from nonstrict.program.domain.access_paths import HOST, Root
 from nonstrict.program.domain.values import Flag, Kind
-from nonstrict.program.objects.dtypes import CASTS
 from nonstrict.rules.base import Rule, report, report_at
 from nonstrict.rules.captures import called
 from nonstrict.rules.expectation import Expectation, Experiment, Refusal, Trait
@@ -34,13 +34,6 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.values import Value
     from nonstrict.rules.base import Body
 
-#: What returns its operand, or a view of it, only if there is nothing to convert.
-_CONVERTING = {
-    "cast": CASTS - {"cpu"} | {"as_tensor", "asarray"},
-    "layout": frozenset({"contiguous", "reshape", "flatten", "ravel", "resolve_conj", "resolve_neg"}),
-}
-#: What returns its operand itself or a copy, and never a view that is another object.
-_ITSELF_OR_COPY = _CONVERTING["cast"] - {"as_tensor", "asarray"} | {"contiguous", "resolve_conj", "resolve_neg"}
 #: What makes sequences, and nothing of their elements.
 _SEQUENCE_CALLS = frozenset({"list", "tuple", "range", "len", "zip", "enumerate", "reversed", "sorted"})
 #: How large a tensor is, which says nothing of its memory.
@@ -161,8 +154,7 @@ def _conversions(function: ast.AST, node: ast.expr, seen: frozenset[str] = froze
     found: set[str] = set()
     while not isinstance(node, ast.Name):
         if isinstance(node, ast.Call):
-            name = last_name(node)
-            found |= {kind for kind, names in _CONVERTING.items() if name in names}
+            found |= _converting(last_name(node))
             if not isinstance(node.func, ast.Attribute):
                 return found
             node = node.func.value
@@ -176,6 +168,16 @@ def _conversions(function: ast.AST, node: ast.expr, seen: frozenset[str] = froze
         if isinstance(part, ast.Assign) and any(getattr(target, "id", "") == node.id for target in part.targets):
             found |= _conversions(function, part.value, seen | {node.id})
     return found
+
+
+def _converting(name: str) -> set[str]:
+    """How a method, or a function of torch, may give its operand or a view of it: where there is nothing to convert.
+
+    `cpu()` is told by where its result is.
+    """
+    operator = tensor_method(name) or torch_function(f"torch.{name}")
+    told = {"cast": operator.casts and name != "cpu", "layout": operator.lays_out} if operator is not None else {}
+    return {kind for kind, is_so in told.items() if is_so}
 
 
 # -- results ------------------------------------------------------------------------------------------------------
@@ -214,7 +216,7 @@ def _may_convert(function: FunctionNode | None) -> bool:
     for part in own_scope(function) if function is not None else ():
         if isinstance(part, ast.Call):
             plain = isinstance(part.func, ast.Name) and part.func.id not in _SEQUENCE_CALLS
-            if plain or any(last_name(part) in names for names in _CONVERTING.values()):
+            if plain or _converting(last_name(part)):
                 return True
     return False
 
@@ -254,7 +256,8 @@ def _asked(test: ast.expr) -> set[str]:
 def _is_told_apart(function: FunctionNode | None, at: ast.expr, place: AccessPath) -> bool:
     """Whether a conversion is compared with the argument and copied if it is that: `if y is x:`."""
     made = _compared(function, at, place)
-    if made is not None and last_name(made) in _ITSELF_OR_COPY:
+    method = tensor_method(last_name(made)) if made is not None else None
+    if method is not None and method.itself_or_copy:
         return True
     if function is None or not place.is_view or not _conversions(function, at):
         return False

@@ -11,6 +11,7 @@ from nonstrict.fixes.captures.passable import is_written, subject_of
 from nonstrict.fixes.code.edits import at_top_of_body
 from nonstrict.fixes.code.names import dotted
 from nonstrict.fixes.uses.terms import names_in, statement_text
+from nonstrict.knowledge.operators import torch_function
 from nonstrict.program.domain.access_paths import Root
 
 if TYPE_CHECKING:
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
 
-#: What gives the same tensor whenever it is called with the same arguments.
-_CONSTRUCTORS = frozenset(
-    f"torch.{name}" for name in ("arange", "eye", "full", "linspace", "logspace", "ones", "tensor", "zeros")
-)
 _LITERAL = (ast.Constant, ast.List, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.expr_context)
 _SETTINGS = frozenset({"dtype", "device", "layout"})
 
@@ -55,7 +52,10 @@ def _made(context: Context, document: Document, node: ast.Name) -> ast.Assign | 
     if not isinstance(statement, ast.Assign) or statement.targets != bound or statement not in document.tree.body:
         return None
     call = statement.value
-    if not isinstance(call, ast.Call) or dotted(document, call.func) not in _CONSTRUCTORS:
+    operator = torch_function(dotted(document, call.func)) if isinstance(call, ast.Call) else None
+    if not isinstance(call, ast.Call) or operator is None or operator.returns != "tensor":
+        return None
+    if operator.random or operator.uninitialised or operator.mutates:
         return None
     literal = all(isinstance(part, _LITERAL) for argument in call.args for part in ast.walk(argument))
     settled = all(

@@ -76,7 +76,7 @@ def _source(uses: Uses, document: Document, node: ast.AST) -> str:
         return ""
     held = uses.value(document, node.func.value)
     generator = held.kind is Kind.INSTANCE and held.dotted == "random-generator"
-    return last_name(node.func.value) if generator or node.func.attr in draws.NUMBERS else ""
+    return last_name(node.func.value) if generator or draws.is_number(node.func.attr) else ""
 
 
 def _points(uses: Uses, document: Document, node: ast.expr, functions: frozenset[Span]) -> _Points:

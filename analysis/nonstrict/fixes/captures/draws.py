@@ -7,28 +7,15 @@ import builtins
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
+from nonstrict.knowledge.arrays import drawn
 from nonstrict.program.domain.values import NUMBER, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.uses.references import Uses
 
-#: Functions of `numpy.random`, and methods of its generators, that give a Python number where no size is asked for, by
-#: how many arguments they take then.
-NUMBERS = {
-    "rand": 0,
-    "randn": 0,
-    "random": 0,
-    "random_sample": 0,
-    "ranf": 0,
-    "sample": 0,
-    "standard_normal": 0,
-    "uniform": 2,
-    "normal": 2,
-    "gauss": 2,
-    "randint": 2,
-    "randrange": 3,
-}
+#: Methods of the generators of Python that give a number, by how many arguments they take.
+_OF_PYTHON = {"gauss": 2, "randrange": 3}
 _NAMES = {
     "time": "now",
     "time_ns": "now",
@@ -54,18 +41,25 @@ def value_of(uses: Uses, document: Document, node: ast.expr) -> Value:
         name = _callee(uses, document, node)
         if name in ("os.getenv", "os.environ.get") and len(node.args) + len(node.keywords) < 2:
             return UNKNOWN
-        if last_name(node) in NUMBERS and _draws_number(uses, document, node):
+        if _draws_number(uses, document, node):
             return NUMBER
         if name == "builtins.next" and len(node.args) == 1:
             return _following(uses, document, node.args[0])
     return uses.value(document, node)._replace(taint=frozenset())
 
 
+def is_number(name: str) -> bool:
+    """Whether methods of this name of generators, of NumPy or of Python, draw numbers."""
+    return drawn(name) is not None or name in _OF_PYTHON
+
+
 def _draws_number(uses: Uses, document: Document, node: ast.Call) -> bool:
     """Whether a call draws one number from a generator of Python or NumPy."""
     function = node.func
     name = last_name(function)
-    if not isinstance(function, ast.Attribute) or node.keywords or len(node.args) > NUMBERS[name]:
+    told = drawn(name)
+    most = told.before if told is not None else _OF_PYTHON.get(name, 0)
+    if not isinstance(function, ast.Attribute) or not is_number(name) or node.keywords or len(node.args) > most:
         return False
     holder = uses.value(document, function.value)
     generator = holder.kind is Kind.INSTANCE and holder.dotted == "random-generator"
@@ -78,7 +72,8 @@ def conversion(uses: Uses, document: Document, node: ast.expr) -> str:
         return ""
     if value_of(uses, document, node).kind is not Kind.NUMBER:
         return ""
-    return "int" if last_name(node) == "randint" else "float"
+    told = drawn(last_name(node))
+    return told.kind if told is not None else ""
 
 
 def _following(uses: Uses, document: Document, node: ast.expr) -> Value:

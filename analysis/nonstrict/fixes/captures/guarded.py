@@ -36,14 +36,6 @@ _MODE = ".training"
 _GUARDED = frozenset({Kind.BOOL, Kind.STRING, Kind.SETTING, Kind.NUMBER})
 #: More flags than this are a design of their own.
 _MAX_FLAGS = 3
-#: Layers that drop, as functions.
-_DROPPING = {
-    "torch.nn.Dropout": "torch.nn.functional.dropout",
-    "torch.nn.Dropout1d": "torch.nn.functional.dropout1d",
-    "torch.nn.Dropout2d": "torch.nn.functional.dropout2d",
-    "torch.nn.Dropout3d": "torch.nn.functional.dropout3d",
-    "torch.nn.AlphaDropout": "torch.nn.functional.alpha_dropout",
-}
 
 
 class _Flag(NamedTuple):
@@ -250,8 +242,8 @@ def _as_function(context: Context, function: Extended, call: ast.Call, flag: _Fl
     if function.document.function(call) is not function.node:
         return ""
     value = _at(context, root.id, steps)
-    known = _DROPPING.get(value.dotted, "") if value is not None and value.kind is Kind.MODULE else ""
-    return known if known and _never_in_place(context) else ""
+    layer = nn_module(value.dotted) if value is not None and value.kind is Kind.MODULE else None
+    return layer.drops if layer is not None and layer.drops and _never_in_place(context) else ""
 
 
 def _never_in_place(context: Context) -> bool:

@@ -16,6 +16,7 @@ from nonstrict.fixes.captures.enclosed import captured_values
 from nonstrict.fixes.code.edits import before, removed, replaced, with_argument
 from nonstrict.fixes.code.names import bindings, fresh, outermost
 from nonstrict.fixes.uses.spots import root_of
+from nonstrict.knowledge.operators import is_module_member
 from nonstrict.program.domain.values import Kind
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def _may_be_kept(made: _Made, receiver: str, name: str, value: Value) -> bool:
     rebound = any(isinstance(one, ast.Name) and one.id == name and _stores(one) for one in ast.walk(made.method))
     taken = any(isinstance(one, ast.Attribute) and one.attr == name for one in made.document.nodes)
     bound = any(getattr(one, "name", "") == name for one in made.owner.body)
-    free = (not taken and not bound and name not in _MEMBERS) or _keeps(made, receiver, name)
+    free = (not taken and not bound and not is_module_member(name)) or _keeps(made, receiver, name)
     return name in parameters and not rebound and free and not name.startswith("__")
 
 
@@ -209,16 +210,3 @@ def _reads_module_only(made: _Made, values: set[str]) -> bool:
     local = {name for one in around for name in scope_of(one).local}
     used = {last_name(made.marker.func)} | names
     return not nested and not used & local and not own & values and "__class__" not in names
-
-
-#: Attributes of `torch.nn.Module` that a value must not take the place of (`dir(torch.nn.Module())` of torch 2.13).
-_MEMBERS = frozenset(
-    {
-        *("T_destination", "add_module", "apply", "bfloat16", "buffers", "call_super_init", "children", "compile"),
-        *("cpu", "cuda", "double", "dump_patches", "eval", "extra_repr", "float", "forward", "get_buffer"),
-        *("get_extra_state", "get_parameter", "get_submodule", "half", "ipu", "load_state_dict", "modules", "mtia"),
-        *("named_buffers", "named_children", "named_modules", "named_parameters", "parameters", "register_buffer"),
-        *("register_module", "register_parameter", "requires_grad_", "set_extra_state", "set_submodule"),
-        *("share_memory", "state_dict", "to", "to_empty", "train", "training", "type", "xpu", "zero_grad"),
-    }
-)

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Event
 from nonstrict.facts.targets import last_name
-from nonstrict.knowledge.operators import BASE_MODULE
+from nonstrict.knowledge.operators import BASE_MODULE, rebinds
 from nonstrict.program.contracts.boundary.pytree_support import Boundary
 from nonstrict.program.domain.definitions import Class
 from nonstrict.program.domain.values import NO_CONSTANT, Kind
 from nonstrict.program.externals.functional_calls import mode_dependent
-from nonstrict.program.externals.methods import METADATA_IN_PLACE
 from nonstrict.program.objects.classes import external_bases
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def is_written(context: Context, place: AccessPath) -> bool:
 
 def _changes_metadata(effect: Effect) -> bool:
     """Whether a tensor becomes another one in place, which does not reach the tensor that is passed (NST208)."""
-    return isinstance(effect.node, ast.Attribute) or effect.what.strip("`") in METADATA_IN_PLACE
+    return isinstance(effect.node, ast.Attribute) or rebinds(effect.what.strip("`"))
 
 
 def _meet(one: tuple[str, ...], other: tuple[str, ...]) -> bool:

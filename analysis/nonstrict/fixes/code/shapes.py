@@ -13,8 +13,16 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.fixes.code.names import dotted, meaning, spelled
-from nonstrict.knowledge.operators import Operator, tensor_attribute, tensor_method, torch_function, torch_kind
-from nonstrict.program.contracts.marks.tensor_forms import DTYPES, RESHAPING, Forms
+from nonstrict.knowledge import arrays
+from nonstrict.knowledge.operators import (
+    Operator,
+    reshapes,
+    tensor_attribute,
+    tensor_method,
+    torch_function,
+    torch_kind,
+)
+from nonstrict.program.contracts.marks.tensor_forms import DTYPES, Forms
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
@@ -27,15 +35,9 @@ if TYPE_CHECKING:
 _NESTED_TERMS = 12
 #: What turns a tensor into an array and back, or is the same for both.
 _ARRAYS = frozenset({"numpy", "from_numpy", "asarray", "as_tensor", "ascontiguousarray"})
-#: NumPy functions whose result has the shape of their operand, and its dtype if that is a floating-point one.
-_UFUNCS = frozenset(
-    {"abs", "absolute", "cos", "exp", "expm1", "fabs", "log", "log1p", "negative", "positive", "sin", "sqrt", "square"}
-    | {"tan", "tanh", "arctan", "cbrt", "sinh", "cosh", "flip", "clip", "cumsum", "sort", "copy"}
-)
 #: Makers of tensors from numbers, beside those that are given the shape.
 _RANGES = frozenset({"arange", "linspace", "eye"})
 _SIZES = frozenset({"shape", "dtype", "device", "ndim", "itemsize"})
-_SIZE_METHODS = frozenset({"size", "numel", "dim", "nelement", "stride"})
 _COUNTS = re.compile(r"\.shape\[|\.(?:size|stride)\([^)]|\.(?:numel|dim|nelement)\(|\.ndim$|^len\(")
 #: What gives a tensor another layout, which a fake has to tell too.
 _LAYOUTS = re.compile(r"\b(?:contiguous|flip|roll|memory_format)\b")
@@ -93,7 +95,7 @@ class Shapes:
             self._opaque |= _stored(node.optional_vars)
         elif isinstance(node, ast.NamedExpr):
             self._opaque |= _stored(node.target)
-        elif isinstance(node, ast.Call) and last_name(node) in RESHAPING and isinstance(node.func, ast.Attribute):
+        elif isinstance(node, ast.Call) and reshapes(last_name(node)) and isinstance(node.func, ast.Attribute):
             self._opaque |= {getattr(node.func.value, "id", "")}
 
     def _unpack(self, target: ast.expr, value: ast.expr) -> None:
@@ -213,7 +215,8 @@ class Shapes:
         if called.startswith("numpy.") and node.args:
             self.assumed = True
             plain = all(self._number(one, depth + 1) for one in node.args[1:]) and not node.keywords
-            return self.like(node.args[0], depth + 1) if name in _UFUNCS | _ARRAYS and plain else None
+            kept = arrays.keeps_shape(name) or name in _ARRAYS
+            return self.like(node.args[0], depth + 1) if kept and plain else None
         if function is not None:
             has_method = name not in _OTHER_ORDER and tensor_method(name) is not None
             if called == f"torch.{name}" and node.args and has_method:
@@ -235,7 +238,7 @@ class Shapes:
         if name in _ARRAYS and not given:
             return of
         method = tensor_method(name)
-        in_place = method is not None and method.mutates == (0,) and name.endswith("_") and name not in RESHAPING
+        in_place = method is not None and method.mutates == (0,) and name.endswith("_") and not method.reshapes
         if in_place and method is not None and method.returns == "tensor":
             return of
         if method is None or not _is_usable(method, node, given):
@@ -316,7 +319,8 @@ class Shapes:
         inner = ", ".join(one for one in given if one is not None)
         if isinstance(node.func, ast.Name) and node.func.id in ("int", "len", "max", "min", "abs"):
             return f"{node.func.id}({inner})"
-        if not isinstance(node.func, ast.Attribute) or node.func.attr not in _SIZE_METHODS:
+        method = tensor_method(node.func.attr) if isinstance(node.func, ast.Attribute) else None
+        if not isinstance(node.func, ast.Attribute) or method is None or not method.tells_form:
             return None
         of = self.like(node.func.value, depth + 1)
         return f"{of}.{node.func.attr}({inner})" if of is not None else None

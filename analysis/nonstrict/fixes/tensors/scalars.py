@@ -19,6 +19,7 @@ from nonstrict.fixes.tensors.changes import may_change_later
 from nonstrict.fixes.tensors.dtypes import Dtypes
 from nonstrict.fixes.tensors.kinds import Kinds
 from nonstrict.fixes.uses.terms import enclosed
+from nonstrict.knowledge.operators import tensor_method
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from nonstrict.fixes.context import Context
 
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
-_METHODS = frozenset({"add", "sub", "mul", "div", "true_divide", "multiply", "subtract"})
 
 
 def keep_tensor(context: Context) -> Iterator[Fix]:
@@ -131,7 +131,9 @@ def _only_computes(document: Document, kinds: Kinds, function: FunctionNode, nod
     if isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.USub):
         return _only_computes(document, kinds, function, outer)
     if isinstance(outer, ast.Call) and node in outer.args and isinstance(outer.func, ast.Attribute):
-        return outer.func.attr in _METHODS and len(outer.args) == 1 and kinds.is_tensor(outer.func.value)
+        method = tensor_method(outer.func.attr)
+        computes = method is not None and method.broadcasts
+        return computes and len(outer.args) == 1 and kinds.is_tensor(outer.func.value)
     if isinstance(outer, ast.Assign) and len(outer.targets) == 1 and isinstance(outer.targets[0], ast.Name):
         return _variable_computes(document, kinds, function, outer.targets[0])
     return False

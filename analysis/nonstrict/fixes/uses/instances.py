@@ -15,6 +15,7 @@ from nonstrict.fixes.uses.calls import Bound, Call, References, Way, argument
 from nonstrict.fixes.uses.module_lists import Items, list_around
 from nonstrict.fixes.uses.search import Search, Target
 from nonstrict.fixes.uses.wrappers import keeps_parameters
+from nonstrict.models.members import RETURNING_MODULE
 from nonstrict.program.domain.definitions import Class, Function, Mark
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import Kind
@@ -25,13 +26,6 @@ if TYPE_CHECKING:
     from nonstrict.fixes.uses.references import Uses
     from nonstrict.program.domain.values import Value
 
-#: Methods of modules that return the module.
-_FLUENT = frozenset(
-    {
-        *("eval", "train", "to", "cuda", "cpu", "float", "double", "half", "bfloat16", "type", "requires_grad_"),
-        *("apply", "share_memory", "to_empty", "xpu"),
-    }
-)
 #: Attributes of modules by which other code gets to call them.
 _REVEALING = frozenset({"__call__", "_call_impl", "register_forward_hook", "register_forward_pre_hook"})
 #: What is given a module and does not call it.
@@ -170,7 +164,7 @@ class Instances(Search):
 
     def _wrapper(self, document: Document, node: ast.expr) -> ast.expr | None:
         outer = document.parent(node)
-        if isinstance(outer, ast.Attribute) and outer.attr in _FLUENT:
+        if isinstance(outer, ast.Attribute) and outer.attr in RETURNING_MODULE:
             call = document.parent(outer)
             return call if isinstance(call, ast.Call) and call.func is outer else None
         if isinstance(outer, ast.Call) and outer.func is not node:

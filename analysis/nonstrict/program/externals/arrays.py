@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.knowledge import arrays
 from nonstrict.program.domain.values import UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Functions of NumPy by what their first arguments are: a shape, the elements, the end of a range.
-_BY_SHAPE = frozenset({"ones", "zeros", "empty", "full", "rand", "randn"})
+#: What draws as many numbers as its arguments say, one for each dimension.
+_SPREAD = frozenset({"rand", "randn"})
 _BY_ELEMENTS = frozenset({"array", "asarray", "asanyarray", "ascontiguousarray"})
 _INLINED = 8
 
@@ -24,12 +25,13 @@ def is_small(name: str, values: Sequence[Value]) -> bool:
         return 0 < len(items) <= _INLINED and all(item.kind in (Kind.NUMBER, Kind.BOOL) for item in items)
     if function in _BY_ELEMENTS:
         return first.kind in (Kind.NUMBER, Kind.BOOL)
-    if function in _BY_SHAPE and first.kind is Kind.TUPLE and first.heap is not None and len(first.heap.items) <= 1:
+    by_shape = arrays.is_sized(function) or function in _SPREAD
+    if by_shape and first.kind is Kind.TUPLE and first.heap is not None and len(first.heap.items) <= 1:
         first = next(iter(first.heap.items.values()), Value(Kind.NUMBER, const=1))
     elif function == "linspace" and len(values) > 2:
         first = values[2]
-    elif function not in _BY_SHAPE and (function != "arange" or len(values) > 1):
+    elif not by_shape and (function != "arange" or len(values) > 1):
         return False
-    if function in ("rand", "randn") and len(values) > 1:
+    if function in _SPREAD and len(values) > 1:
         return False
     return isinstance(first.const, (int, float)) and first.const <= _INLINED

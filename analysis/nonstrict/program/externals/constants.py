@@ -8,17 +8,8 @@ from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import NO_CONSTANT, TENSORS, Flag, Value
 
 if TYPE_CHECKING:
+    from nonstrict.knowledge.operators import Operator
     from nonstrict.program.state.frames import Frame
-
-#: Operators of which that was measured: they compute one element from one, by nothing but their arguments.
-_FOLDED = frozenset(
-    {
-        *("sqrt", "rsqrt", "exp", "log", "log2", "log10", "sin", "cos", "tan", "tanh", "sigmoid", "abs", "neg"),
-        *("square", "reciprocal", "floor", "ceil", "round", "pow", "add", "sub", "mul", "div", "clamp", "minimum"),
-        *("maximum", "clone", "detach", "float", "double", "half", "long", "int", "to"),
-        *("view", "reshape", "unsqueeze", "squeeze"),
-    }
-)
 
 
 def is_single(data: Value) -> bool:
@@ -27,9 +18,9 @@ def is_single(data: Value) -> bool:
     return len(items) <= 1 and all(is_single(item) for item in items)
 
 
-def folds(frame: Frame, name: str, positional: list[Value], keywords: dict[str, Value]) -> bool:
+def folds(frame: Frame, operator: Operator, positional: list[Value], keywords: dict[str, Value]) -> bool:
     """Whether torch knows the result of an operator while tracing, as it knows all its arguments."""
-    if frame.region or name.rpartition(".")[2] not in _FOLDED:
+    if frame.region or not operator.folds:
         return False
     return all(_is_known(value) for value in (*positional, *keywords.values()))
 

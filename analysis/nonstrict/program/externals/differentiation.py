@@ -20,6 +20,7 @@ from nonstrict.program.domain.access_paths import FRESH
 from nonstrict.program.domain.effects import NEEDED, Effect
 from nonstrict.program.domain.values import NESTED_MODULES, NO_CONSTANT, Flag, Kind, Value, container
 from nonstrict.program.externals import custom_operators, gradients
+from nonstrict.program.objects.dtypes import ASKED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -74,19 +75,17 @@ def call(
     return _carrying(result, carried)
 
 
-#: Operators whose result may have another dtype, and those without a formula for their own gradient.
-_UNKNOWN = frozenset({"to", "type", "type_as", "view", "unique", "histc"})
-
-
 def _cuts(callee: Value, name: str, result: Value) -> bool:
     """Whether a result has no gradients, or may have none: it holds truth values, positions or other whole numbers."""
     dotted = callee.dotted if callee.kind is Kind.EXTERNAL else ""
     last = name or callee.dotted.rpartition(".")[2]
-    if last in gradients.CUT or last in _UNKNOWN:
-        return True
     operator = torch_function(dotted) if dotted else tensor_method(last)
+    if last in ASKED or last == "data":
+        return True
     if operator is None:
         return False
+    if operator.cuts_gradients:
+        return True
     several = operator.pairs and result.kind is not Kind.TENSOR
     return several or operator.result_dtype("float32") not in ("", "default", *FLOATS)
 

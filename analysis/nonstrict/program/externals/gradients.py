@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
     from nonstrict.program.state.frames import Frame
 
-#: Methods behind which no gradient flows; besides, those whose results are of other dtypes.
-CUT = frozenset({"detach", "detach_", "item", "tolist", "numpy", "data", "long", "int", "bool", "short"})
-
 
 def computed(frame: Frame, keywords: dict[str, Value]) -> Value:
     """A tuple of gradients; with `allow_unused` None for what the outputs do not depend on.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Change, Event
 from nonstrict.facts.context_variables import variable
-from nonstrict.knowledge.operators import BASE_MODULE, nn_module, tensor_method
+from nonstrict.knowledge.operators import BASE_MODULE, nn_module, rebinds, tensor_method
 from nonstrict.models.entries import Doing, Entry
 from nonstrict.models.members import CHANGING_ARRAYS, RETURNING_MODULE
 from nonstrict.program.domain.access_paths import FRESH, Root
@@ -49,26 +49,6 @@ from nonstrict.program.objects import classes, coverage, dtypes, iteration, name
 if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame
 
-METADATA_IN_PLACE = frozenset(
-    {
-        "requires_grad_",
-        "resize_",
-        "resize_as_",
-        "unsqueeze_",
-        "squeeze_",
-        "t_",
-        "transpose_",
-        "swapaxes_",
-        "swapdims_",
-        "rename_",
-        "retain_grad",
-        "share_memory_",
-        "as_strided_",
-        "set_data",
-        "moveaxis_",
-        "detach_",
-    }
-)
 #: What iterates over the modules in a module; `named_modules` has parameters that change what it gives.
 _CHILDREN = frozenset({"children", "modules", "named_children", "values", "items"})
 _POINTERS = frozenset({"data_ptr", "_data_ptr", "const_data_ptr", "mutable_data_ptr", "__dlpack__"})
@@ -144,7 +124,7 @@ def _tensor(
     if name in storages.METHODS:
         return storages.of(receiver)
     storages.given_to(frame, node, receiver, name, positional)
-    if name in METADATA_IN_PLACE:
+    if rebinds(name):
         return gradients.told(_rebind(frame, node, receiver, name), name, positional, keywords)
     if name == "backward":
         return _backward(frame, node, receiver)

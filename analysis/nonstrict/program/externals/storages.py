@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.events import Event
+from nonstrict.models.library import SHIPPED
 from nonstrict.program.domain.references import Memory
 from nonstrict.program.domain.values import NUMBER, UNKNOWN, Flag, Kind, Value
 
@@ -22,12 +23,9 @@ OF_TENSORS = frozenset({"untyped_storage", "_typed_storage"})
 _ADDRESSES = frozenset({"data_ptr", "share_memory_", "_share_memory_"})
 #: What storages do with memory: the graph has no such operators, so that every backend but "eager" refuses it.
 _MEMORY = {
-    "resize_": "resizes the storage of a tensor",
-    "_resize_": "resizes the storage of a tensor",
-    "copy_": "writes into the storage of a tensor",
-    "fill_": "writes into the storage of a tensor",
-    "clone": "copies the storage of a tensor",
-    "tolist": "reads the storage of a tensor",
+    name: entry.effect.what
+    for name, entry in SHIPPED.members("torch.UntypedStorage").items()
+    if entry.effect is not None and name not in _ADDRESSES
 }
 _OF_ANOTHER = "gives a tensor the storage of another"
 #: What gives memory another size, of which a tensor without elements has none to lose.

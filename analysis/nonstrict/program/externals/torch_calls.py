@@ -32,32 +32,13 @@ from nonstrict.program.state import symbols
 if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame
 
-_TENSOR_MAKERS = frozenset(
-    {"torch.tensor", "torch.as_tensor", "torch.asarray", "torch.from_numpy", "torch.scalar_tensor"}
-)
 #: Functions that make a tensor of an array without a copy.
 _SHARING = frozenset({"torch.from_numpy", "torch.as_tensor", "torch.asarray"})
 _GENERATORS = frozenset({"torch.Generator", "torch._C.Generator", "torch.default_generator"})
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.UninitializedParameter"})
 _BUFFERS = frozenset({"torch.nn.Buffer", "torch.nn.parameter.Buffer"})
-#: Operators that are more than their entry in the tables says.
-_SPECIAL_NAMES = frozenset(
-    {
-        "where",
-        "one_hot",
-        "tensor",
-        "as_tensor",
-        "asarray",
-        "from_numpy",
-        "scalar_tensor",
-        "to",
-        "clone",
-        "contiguous",
-        "cpu",
-        "detach",
-        "bitwise_not",
-    }
-)
+#: Operators that are more than their entry in the tables says, besides those that hand on what they are given.
+_SPECIAL_NAMES = frozenset({"where", "one_hot"})
 #: Options of torch's layers without which parameters are None.
 _PARAMETER_OPTIONS = {"bias": ("bias",), "elementwise_affine": ("weight", "bias"), "affine": ("weight", "bias")}
 #: Operators whose result says how large a tensor is.
@@ -133,7 +114,7 @@ def apply(
         result = _plain(frame, node, name, operator, positional, keywords)
     if keywords and gradients.asked_for(keywords) and result.is_tensor:
         result = gradients.needing(result)
-    if positional and positional[0].flags & Flag.LITERAL and constants.folds(frame, name, positional, keywords):
+    if positional and positional[0].flags & Flag.LITERAL and constants.folds(frame, operator, positional, keywords):
         return result._replace(flags=result.flags | Flag.LITERAL)
     return result
 
@@ -150,14 +131,14 @@ def _applied(
     values = [*positional, *keywords.values()]
     for index, value in enumerate(values):
         fills = operator.sized and not operator.spread and index == len(positional) - 1 > 0
-        consumed = "" if fills else last
+        cuts = operator.cuts_gradients and not fills
         sized = not fills and symbolic_sizes.takes_sizes(operator, last)
-        _consume_argument(frame, node, value, consumed, _read(name, operator, value), sized=sized)
+        _consume_argument(frame, node, value, _read(name, operator, value), cuts=cuts, sized=sized)
     _writes(frame, node, operator, positional, keywords, last)
     first = positional[0] if positional else keywords.get("input", UNKNOWN)
     if last == "one_hot" and len(positional) < 2 and "num_classes" not in keywords:
         frame.emit(Event.ESCAPE, node, first.place, first, "`one_hot` without `num_classes`", how=Taken.SIZE)
-    if f"torch.{last}" in _TENSOR_MAKERS and name.startswith("torch."):
+    if operator.of_data:
         return _made(frame, node, last, values, keywords)
     if last == "where" and len(values) == 1:
         taint = frame.unbacked(
@@ -180,8 +161,11 @@ _PLAIN_RESULTS = {
 def _is_plain(name: str, operator: Operator) -> bool:
     last = name.rpartition(".")[2]
     special = (
-        last in dtypes.CASTS
+        operator.casts
         or last in _SPECIAL_NAMES
+        or operator.of_data
+        or operator.keeps_values
+        or operator.dynamic_arity
         or symbolic_sizes.takes_sizes(operator, last)
         or last.endswith("_")
     )
@@ -203,7 +187,7 @@ def _plain(
                 frame.sink(value)
                 taint |= value.taint
         else:
-            _consume_argument(frame, node, value, "", Read.DATA)
+            _consume_argument(frame, node, value, Read.DATA)
             if value.heap is not None and not frame.region:
                 taint |= symbols.held_in(value)
             if value.kind in TENSORS:
@@ -215,7 +199,7 @@ def _plain(
     if known is not None and not taint:
         return known
     if not frame.region:
-        taint = symbolic_sizes.left(name.rpartition(".")[2], [*positional, *keywords.values()], keywords)
+        taint = symbolic_sizes.left(name.rpartition(".")[2], operator, [*positional, *keywords.values()], keywords)
     return Value(Kind.TENSOR, FRESH, flags=flags, taint=taint)
 
 
@@ -229,11 +213,13 @@ def _read(name: str, operator: Operator, value: Value) -> Read:
     return Read.MEMORY if name in _SHARING and value.kind is Kind.NUMPY else Read.DATA
 
 
-def _consume_argument(frame: Frame, node: ast.AST, value: Value, last: str, how: Read, *, sized: bool = False) -> None:
+def _consume_argument(
+    frame: Frame, node: ast.AST, value: Value, how: Read, *, cuts: bool = False, sized: bool = False
+) -> None:
     element = value.heap.element if value.heap is not None and value.kind in (Kind.LIST, Kind.TUPLE) else None
     if element is not None and element.is_tensor and value.place.captured:
         value = relocated(element, value.place.step("[]"))  # `torch.stack(TENSORS)` reads what the list holds
-    frame.consume(node, without_gradients(value) if last in gradients.CUT else value, how)
+    frame.consume(node, without_gradients(value) if cuts else value, how)
     if value.kind in (Kind.FUNCTION, Kind.BOUND) and not frame.static:
         functional_calls.call_given(frame, node, [value])
     if sized and value.kind not in TENSORS:
@@ -350,7 +336,7 @@ def _sizes(
 ) -> frozenset[Any]:
     """What a result takes over: the sizes that its arguments have, and those that it is made with."""
     last = name.rpartition(".")[2]
-    taint = symbolic_sizes.left(last, values, keywords)
+    taint = symbolic_sizes.left(last, operator, values, keywords)
     if symbolic_sizes.is_loss(last):
         taint = symbolic_sizes.reduced(taint, None) if symbolic_sizes.spans(last, values, keywords) else taint
     elif operator.reduces:
@@ -438,7 +424,7 @@ def _result(
     flags = _result_flags(operator, last, positional, tensors, keywords) | (Flag.BOOLEAN if boolean else Flag.NONE)
     flags = flags & ~Flag.FLOATING if boolean else flags
     # Only an operator is asked whether it returns its argument, or changes it unsaid.
-    casts = frame.opaque and last in dtypes.CASTS and name.startswith("torch.Tensor.")
+    casts = frame.opaque and operator.casts and name.startswith("torch.Tensor.")
     copied = last == "to" and keywords.get("copy", UNKNOWN).const is True
     shares = (operator.views or casts) and first.is_tensor and not copied
     place = first.place.step(VIEW) if shares else FRESH

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from nonstrict.events import Event, Unseen
-from nonstrict.knowledge.operators import BASE_MODULES, nn_module, tensor_method
+from nonstrict.knowledge.operators import BASE_MODULE, BASE_MODULES, nn_module, tensor_method
 from nonstrict.program.domain.access_paths import FRESH
 from nonstrict.program.domain.effects import Effect
 from nonstrict.program.domain.values import Kind, Value
@@ -21,15 +21,11 @@ _ANSWERED = frozenset({"torch", "numpy", "builtins", "functorch", "nonstrict"})
 _OPAQUE = frozenset({Kind.UNKNOWN, Kind.OBJECT, Kind.INSTANCE, Kind.EXTERNAL})
 #: What methods of tensors return that stays in the graph, or is metadata.
 _IN_GRAPH = frozenset({"tensor", "tensors", "size", "number", "bool", "value"})
-#: Methods of `nn.Module` that do nothing which a body may not do.
-_MODULE_METHODS = frozenset(
-    {
-        *("parameters", "named_parameters", "buffers", "named_buffers", "children", "named_children", "modules"),
-        *("named_modules", "state_dict", "get_parameter", "get_buffer", "get_submodule", "train", "eval", "to"),
-        *("float", "half", "double", "bfloat16", "cpu", "cuda", "requires_grad_", "zero_grad", "type", "extra_repr"),
-        *("append", "extend", "insert", "keys", "values", "items", "pop", "update", "clear"),
-    }
-)
+
+#: Methods of the modules that hold others: `ModuleList`, `ModuleDict`.
+_OF_CONTAINERS = frozenset({"clear", "insert", "items", "keys", "pop", "update", "values"})
+#: Methods of modules that call what they are given.
+_CALLING = frozenset({"apply"})
 
 
 def note(frame: Frame, node: ast.AST, why: Unseen, name: str = "") -> None:
@@ -70,7 +66,9 @@ def method(frame: Frame, node: ast.AST, receiver: Value, name: str) -> None:
     if frame.static:
         return
     if receiver.kind is Kind.MODULE:
-        if name not in _MODULE_METHODS:
+        known = frame.machine.models.member(BASE_MODULE, name)
+        computes = known is not None and known.effect is None and name not in _CALLING
+        if not computes and name not in _OF_CONTAINERS:
             note(frame, node, Unseen.CALLEE)
     elif receiver.dotted and receiver.kind is Kind.INSTANCE:
         external(frame, node, f"{receiver.dotted}.{name}" if "." in receiver.dotted else name)

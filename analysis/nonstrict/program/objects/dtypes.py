@@ -15,29 +15,16 @@ if TYPE_CHECKING:
 
 #: What is known of dtypes.
 KNOWN = Flag.BOOLEAN | Flag.FLOATING
-#: Methods that return the tensor itself where it has the dtype, and is on the device, that they are asked for.
-#: Source: `Tensor.to` in the documentation of torch, and the same object measured for each of them on 2.13.
-CASTS = frozenset(
-    {
-        *("to", "type", "type_as", "float", "double", "half", "bfloat16", "cfloat", "cdouble", "long", "int", "short"),
-        *("char", "byte", "bool", "cuda", "cpu"),
-    }
-)
 #: Operators whose result has the dtype that an argument names, or that of another tensor.
-_ASKED = frozenset({"to", "type", "type_as", "view"})
+ASKED = frozenset({"to", "type", "type_as", "view"})
 FLOATING_TYPES = frozenset(
     f"torch.{name}" for name in ("float", "double", "half", "bfloat16", "float16", "float32", "float64")
 )
-_JOINING = ("stack", "cat", "concat", "concatenate", "hstack", "vstack", "dstack", "column_stack", "row_stack")
-_PARTS = ("permute", "unfold", "new_tensor")
 #: The operands of which the result has the dtype, where they agree: of operators of which the columns do not say so, as
-#: these take or return several tensors, or a dtype. Source: each of them, called with tensors of dtype bool, on 2.13.
-_DECIDING = {
-    **dict.fromkeys((*_JOINING, *_PARTS, "to", "view"), slice(0, 1)),
-    "where": slice(1, 3),
-    "full": slice(1, 2),
-    "type_as": slice(1, 2),
-}
+#: it is not the first. Source: each of them, called with tensors of dtype bool, on 2.13.
+_DECIDING = {"where": slice(1, 3), "full": slice(1, 2), "type_as": slice(1, 2)}
+#: The same of the first one: they may also be told a dtype.
+_FIRST = frozenset({"new_tensor", "to", "view"})
 #: Operators whose result is one of truth values, which the tables do not say: of `uint8` it is `uint8`, a mask as well.
 _TRUTHS = frozenset({"any", "all"})
 
@@ -55,7 +42,7 @@ def floating(operator: Operator, last: str, positional: list[Value], keywords: d
     given = len(positional)
     if operator.gives_floating(given, keywords):
         return Flag.FLOATING
-    if operator.pairs or last in _ASKED:
+    if operator.pairs or last in ASKED:
         return Flag.NONE
     told = operator.result_dtype("float32", given, keywords)
     first = positional[0] if positional else keywords.get("input", UNKNOWN)
@@ -74,7 +61,8 @@ def is_boolean(operator: Operator, last: str, positional: list[Value], keywords:
     of = "bool" if first.flags & Flag.BOOLEAN else ""
     if last in _TRUTHS or operator.result_dtype(of, len(positional), keywords) == "bool":
         return True
-    deciding = positional if operator.promotes else positional[:1] if operator.cuts else []
+    by_first = operator.cuts or operator.joins or last in _FIRST
+    deciding = positional if operator.promotes else positional[:1] if by_first else []
     if last in _DECIDING:
         deciding = positional[_DECIDING[last]]
     if last == "to" and len(positional) > 1 and positional[1].is_tensor:

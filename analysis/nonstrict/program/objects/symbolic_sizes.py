@@ -21,32 +21,9 @@ if TYPE_CHECKING:
 
 # -- sizes of tensors -----------------------------------------------------------------------------------------------
 
+#: Functions of Python that take numbers as sizes, beside the operators of which the columns say so.
+_TAKING = frozenset({"interpolate", "one_hot", "unflatten"})
 _SPLITS = frozenset({"split", "split_with_sizes", "tensor_split", "chunk"})
-#: Operators that take Python numbers as sizes, which may depend on data, beside those that make tensors of sizes.
-_TAKING = frozenset(
-    {
-        *_SPLITS,
-        "arange",
-        "as_strided",
-        "broadcast_to",
-        "expand",
-        "eye",
-        "interpolate",
-        "linspace",
-        "narrow",
-        "one_hot",
-        "randint",
-        "randperm",
-        "repeat",
-        "repeat_interleave",
-        "reshape",
-        "tile",
-        "topk",
-        "unflatten",
-        "unfold",
-        "view",
-    }
-)
 #: Operators that make as many tensors, or numbers, as a number says.
 _COUNTED = frozenset({"split", "chunk", "tensor_split", "linspace"})
 _METHODS = "torch.Tensor."
@@ -54,7 +31,7 @@ _METHODS = "torch.Tensor."
 
 def takes_sizes(operator: Operator, last: str) -> bool:
     """Whether an operator takes Python numbers as sizes."""
-    return operator.sized or last in _TAKING
+    return operator.sized or operator.takes_sizes or last in _TAKING
 
 
 def sized(name: str, operator: Operator, positional: Sequence[Value], keywords: dict[str, Value]) -> Taint:
@@ -90,8 +67,9 @@ def sized(name: str, operator: Operator, positional: Sequence[Value], keywords: 
 
 
 _ROWS = frozenset({"nonzero", "argwhere"})
+#: What has one dimension unless it is told a dimension.
+_FLAT = frozenset({"unique", "unique_consecutive", "repeat_interleave"})
 _ALWAYS_FLAT = frozenset({"masked_select", "bincount"})
-_FLAT = frozenset({"unique", "unique_consecutive", "masked_select", "bincount", "repeat_interleave"})
 
 
 def made_by(last: str, given: Sequence[Value], keywords: dict[str, Value]) -> Sight:
@@ -136,62 +114,14 @@ def _arange(given: list[Value], keywords: dict[str, Value]) -> Taint:
 
 # -- what operators leave -------------------------------------------------------------------------------------------
 
-_RESHAPING = frozenset(
-    {
-        "transpose",
-        "permute",
-        "view",
-        "view_as",
-        "reshape",
-        "flatten",
-        "ravel",
-        "squeeze",
-        "unsqueeze",
-        "movedim",
-        "swapaxes",
-        "swapdims",
-        "expand",
-        "expand_as",
-        "repeat",
-        "tile",
-        "unflatten",
-        "rot90",
-        "unfold",
-        "adjoint",
-        "kron",
-        "outer",
-        "meshgrid",
-        "bmm",
-        "einsum",
-        "tensordot",
-        "broadcast_to",
-    }
-)
 _FLATTENING = frozenset({"flatten", "ravel", "view", "reshape"})
-#: Operators whose result is as large as their first argument, whatever the others are.
-_AS_FIRST = frozenset(
-    {
-        "index_add",
-        "index_copy",
-        "index_fill",
-        "index_put",
-        "masked_fill",
-        "masked_scatter",
-        "scatter",
-        "scatter_add",
-        "scatter_reduce",
-        "slice_scatter",
-        "select_scatter",
-    }
-)
 _MEAN = frozenset({"cross_entropy", "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"})
-_DOTS = frozenset({"dot", "vdot", "inner", "std", "var", "norm", "vector_norm", "dist", "trace", "det"})
 
 
-def left(last: str, values: Sequence[Value], keywords: dict[str, Value]) -> Taint:
+def left(last: str, operator: Operator, values: Sequence[Value], keywords: dict[str, Value]) -> Taint:
     """What an operator leaves of the sizes of its arguments."""
     tensors = [value for value in values if value.is_tensor]
-    if last in _AS_FIRST:
+    if operator.keeps_shape and len(tensors) > 1:
         rest = frozenset[Any]().union(*(symbols.beside(value) for value in tensors))
         return fresh(tensors[0].taint if tensors else rest) | rest
     if last in ("cat", "concat", "concatenate", "stack") and values:
@@ -206,8 +136,6 @@ def left(last: str, values: Sequence[Value], keywords: dict[str, Value]) -> Tain
         and len({(one.key, one.sight.part) for one in carried if not one.sight.unchecked}) > 1
     ):
         return (taint - carried) | symbols.hidden(carried)
-    if last in _DOTS and not (keywords.keys() & {"dim", "axis"} or _numbers(values)):
-        return taint - carried
     if last == "t":
         return transposed(taint)
     if last in ("matmul", "mm"):
@@ -216,9 +144,9 @@ def left(last: str, values: Sequence[Value], keywords: dict[str, Value]) -> Tain
         return (taint - carried) | _reshaped(last, carried, [*values[1:]], keywords)
     if last in _FLATTENING and (folded := _folded(last, values)) is not None:
         return (taint - carried) | symbols.at(_dense(carried), *folded)
-    if last in _RESHAPING:
-        return (taint - carried) | symbols.along(carried, None)
-    return elementwise(tensors)
+    if operator.pointwise or operator.keeps_shape or operator.reduces:
+        return elementwise(tensors)
+    return (taint - carried) | symbols.along(carried, None)
 
 
 def _reshaped(last: str, carried: Taint, given: list[Value], keywords: dict[str, Value]) -> Taint:
@@ -318,10 +246,6 @@ def product(one: Value, other: Value) -> Taint:
     )
     kept = frozenset(symbol for symbol in outer if symbol.sight.along == 0)
     return symbols.beside(one) | symbols.beside(other) | fresh(kept | symbols.along((outer - kept) | inner, None))
-
-
-def _numbers(values: Sequence[Value]) -> list[Value]:
-    return [value for value in values if not value.is_tensor]
 
 
 def spans(last: str, values: Sequence[Value], keywords: dict[str, Value]) -> bool:

@@ -14,11 +14,6 @@ if TYPE_CHECKING:
 
 #: Methods whose result is the same tensor elsewhere, or an array that shares its memory.
 MOVES = frozenset({"numpy", "cpu", "cuda", "pin_memory"})
-#: Functions of NumPy whose result has the shape of their operand, and its dtype if that is a floating-point one.
-ARRAY_SAME = frozenset(
-    {"abs", "absolute", "cos", "exp", "expm1", "fabs", "log", "log1p", "negative", "positive", "sin", "sqrt", "square"}
-    | {"tan", "tanh", "arctan", "cbrt", "sinh", "cosh", "flip", "clip", "sort", "copy", "ascontiguousarray"}
-)
 #: Functions of NumPy that make an array of sizes, `float64` where nothing is said.
 ARRAY_MAKERS = frozenset({"zeros", "ones", "empty"})
 #: Functions of NumPy whose result holds positions or counts.

@@ -9,7 +9,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from nonstrict.knowledge.devices import EXTENSIONS
+from nonstrict.knowledge.devices import DEVICES
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program.contracts.marks import marking
 from nonstrict.program.domain.access_paths import FRESH
@@ -36,7 +36,6 @@ _FAKES = frozenset({"register_fake", "impl_abstract", "_register_fake"})
 #: How many arguments stand before the function.
 _FUNCTION_AT = {"leaf_function": 0, "register_fake": 1, "impl_abstract": 1, "custom_op": 1, "triton_op": 1}
 _CALLABLE = frozenset({Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL, Kind.CLASS, Kind.MARKED, Kind.OBJECT})
-_DEVICES = EXTENSIONS | {"cpu", "cuda", "mps", "xpu", "mtia", "ipu", "xla", "privateuse1"}
 #: What registers an effect with an operator by a private function of torch.
 _EFFECTFUL = "_register_effectful_op"
 #: Tags of operators that return what they change.
@@ -212,7 +211,7 @@ def _implement(frame: Frame, node: ast.AST, name: str, operator: Operator | None
     text = key.const if isinstance(key.const, str) else ""
     if text == "Meta":
         _add_fake(frame.machine, operator, target)
-    elif text.lower() in _DEVICES or (operator is not None and operator.inferred and key.const is NO_CONSTANT):
+    elif text.lower() in DEVICES or (operator is not None and operator.inferred and key.const is NO_CONSTANT):
         _add_implementation(frame, node, name, operator, target)
     elif operator is not None and not text.startswith(("Autograd", "Autocast")):
         operator.traced = True

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.use_def import use_def
+from nonstrict.knowledge.operators import reshapes
 from nonstrict.program.contracts.marks.shape_rules import (
     UNKNOWN,
     Given,
@@ -21,7 +22,6 @@ from nonstrict.program.contracts.marks.shape_rules import (
 from nonstrict.program.contracts.marks.shape_subscripts import subscript
 from nonstrict.program.contracts.marks.shape_table import result
 from nonstrict.program.contracts.marks.shape_terms import ImpossibleError, Symbol, World, product, term
-from nonstrict.program.contracts.marks.tensor_forms import RESHAPING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -154,9 +154,7 @@ class _Reader:
                 of_torch = self._names(node.func).startswith(("torch.", "builtins."))
                 for one in [receiver] if of_torch else [receiver, *node.args]:
                     name = getattr(one, "id", "")
-                    if items(self.variables.get(name)) is not None or (
-                        one is receiver and last_name(node) in RESHAPING
-                    ):
+                    if items(self.variables.get(name)) is not None or (one is receiver and reshapes(last_name(node))):
                         self.variables[name] = None
             elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
                 name = getattr(node.value, "id", "")

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from nonstrict.facts.library_calls import Names
     from nonstrict.knowledge.operators import Operator
 
-#: Views that are copies where the layout asks for one.
-_MAY_COPY = frozenset({"reshape", "flatten", "ravel", "contiguous", "to", "type", "type_as"})
 _VIEWS = frozenset({"T", "mT", "H", "mH", "data", "real", "imag"})
 _INDICES = (ast.Constant, ast.Slice, ast.UnaryOp)
 
@@ -81,7 +79,7 @@ class _Memory:
         if isinstance(node, ast.Call):
             operator, operand = self._called(node)
             views = operator is not None and operator.views and operator.returns == "tensor"
-            kept = views and called(self._names, node).name not in _MAY_COPY and operand is not None
+            kept = views and operator is not None and not (operator.casts or operator.lays_out)
             return self._of(operand, followed) if kept and operand is not None else None
         return None
 

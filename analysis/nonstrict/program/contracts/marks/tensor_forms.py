@@ -12,11 +12,11 @@ from nonstrict.facts.library_calls import Called, called
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import own_scope, walk
-from nonstrict.knowledge.operators import FLOATS
+from nonstrict.knowledge import arrays
+from nonstrict.knowledge.operators import FLOATS, WHOLE, reshapes
 from nonstrict.program.contracts.marks.form_tables import (
     ARRAY_COUNTS,
     ARRAY_MAKERS,
-    ARRAY_SAME,
     FLOATING,
     MOVES,
     UNKNOWN,
@@ -37,31 +37,13 @@ if TYPE_CHECKING:
 
 #: The dtypes of tensors that are filled with a number of Python.
 _OF_NUMBERS = {"float": "default", "int": "int64", "bool": "bool"}
-#: The dtypes that methods of tensors without arguments convert to.
-CASTS = {
-    "long": "int64",
-    "int": "int32",
-    "short": "int16",
-    "char": "int8",
-    "byte": "uint8",
-    "bool": "bool",
-    "half": "float16",
-    "bfloat16": "bfloat16",
-    "float": "float32",
-    "double": "float64",
-}
 #: Types of Python that stand for a dtype.
 _PYTHON = {"float": "float64", "int": "int64", "bool": "bool"}
 _SPELLINGS = {"float": "float32", "double": "float64", "half": "float16", "long": "int64", "int": "int32"}
-DTYPES = frozenset({*CASTS.values(), "complex64", "complex128", "float8_e4m3fn", "float8_e5m2", "uint16", "uint32"})
+DTYPES = FLOATS | WHOLE | {"complex64", "complex128", "float8_e4m3fn", "float8_e5m2", "uint16", "uint32"}
 _FROM_ARRAYS = frozenset({"from_numpy", "as_tensor", "asarray", "tensor"})
 _JOINING = frozenset({"cat", "concat", "concatenate", "stack"})
 _PAIR = {"values": 0, "indices": 1}
-#: Methods in place after which a tensor has another shape.
-RESHAPING = frozenset(
-    {"resize_", "resize_as_", "unsqueeze_", "squeeze_", "t_", "transpose_", "swapaxes_", "swapdims_", "set_"}
-    | {"as_strided_"}
-)
 _NO_COMPARISON = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 #: Attributes of tensors that have their dtype.
 _SAME = frozenset({"T", "mT", "data", "H", "mH"})
@@ -103,7 +85,7 @@ class Forms:
             values = tuple(_Part(one.value, one.part.at) if one.value and one.part else one.value for one in every)
             self._values[name] = values or (None,)
         for node in own_scope(function):
-            if isinstance(node, ast.Call) and last_name(node) in RESHAPING and isinstance(node.func, ast.Attribute):
+            if isinstance(node, ast.Call) and reshapes(last_name(node)) and isinstance(node.func, ast.Attribute):
                 self._values[getattr(node.func.value, "id", "")] = (None,)
 
     def of(self, node: ast.expr) -> Form:
@@ -281,10 +263,10 @@ class Forms:
         form = self.of(node.args[0]) if node.args else UNKNOWN
         if not form.array:
             return UNKNOWN
-        if name in ("array", "asarray", "zeros_like", "ones_like", "empty_like"):
+        if name in ("array", "asarray", "ascontiguousarray", "zeros_like", "ones_like", "empty_like"):
             return form.of_dtype(self._dtype(node) or form.dtype)
         dtype = form.dtype if form.dtype in FLOATS else ""
-        if name in ARRAY_SAME and all(isinstance(one, (ast.Constant, ast.UnaryOp)) for one in node.args[1:]):
+        if arrays.keeps_shape(name) and all(isinstance(one, (ast.Constant, ast.UnaryOp)) for one in node.args[1:]):
             return form.of_dtype(dtype)
         return Form(dtype=dtype, moved=True, array=True) if name == "cumsum" else UNKNOWN
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.events import Drawn, Event, Taken
 from nonstrict.facts.resuming import end_of
 from nonstrict.facts.walk import walk
+from nonstrict.knowledge.arrays import drawn
 from nonstrict.knowledge.operators import torch_function
 from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import NESTED_CONTAINERS, NO_CONSTANT, NONE, TENSORS, UNKNOWN, Flag, Kind, Value
@@ -28,12 +29,6 @@ _SIZED_BY = {"torch.nn.functional.one_hot": (1, "num_classes")}
 #: What tells by a tensor how much there is of the result, and by a number does not ask for data: the name of that
 #: argument, the first one beside the tensor that is worked on.
 _COUNTED_BY = {"repeat_interleave": "repeats", "tensor_split": "indices_or_sections"}
-#: The position of the argument that says how many numbers NumPy draws; of the first two all arguments are sizes.
-_DRAWN = {
-    **dict.fromkeys(("rand", "randn", "random", "random_sample", "ranf", "sample", "standard_normal"), 0),
-    **dict.fromkeys(("exponential", "poisson"), 1),
-    **dict.fromkeys(("randint", "uniform", "normal", "beta", "gamma", "binomial", "laplace", "lognormal"), 2),
-}
 #: Functions that are given sizes, beside those whose arguments are the shape of what they make.
 _SIZED = frozenset({"torch.arange", "torch.eye"})
 _DEEPCOPY = "copy.deepcopy"
@@ -100,8 +95,8 @@ def _left_out(name: str, positional: Sequence[Value], keywords: Mapping[str, Val
     operator = torch_function(name)
     if operator is not None and operator.dynamic_arity == len(positional) + len(keywords) != 0:
         yield "condition-alone"
-    sizes = _DRAWN.get(name.removeprefix("numpy.random."))
-    if sizes is not None and len(positional) <= sizes and "size" not in keywords:
+    told = drawn(name.rpartition(".")[2]) if name.startswith("numpy.random.") else None
+    if told is not None and len(positional) <= told.before and "size" not in keywords:
         yield "scalar"
 
 

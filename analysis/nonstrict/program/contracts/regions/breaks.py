@@ -17,6 +17,7 @@ from nonstrict.facts.guards import is_switched
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.graph_breaks import graph_break, is_measured, may_break
+from nonstrict.knowledge.operators import tensor_method
 from nonstrict.program.contracts.regions import arguments, branches, contexts, messages, unbacked
 from nonstrict.program.contracts.regions import options as dynamo_options
 from nonstrict.program.domain.access_paths import FRESH, Root
@@ -73,7 +74,6 @@ _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 #: What the table calls files.
 _FILES = ("file", "builtins.open")
 _SELECTED = frozenset({Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.DEQUE, Kind.MODULE})
-_CONVERSIONS = frozenset({"long", "int", "to", "cpu", "cuda", "contiguous"})
 _CONTEXT_VARIABLE = {"get": "context-variable-read", "set": "context-variable-write"}
 _KNOWN_NATIVE = ("torch.", "numpy.", "triton.")
 #: Options as torch's texts name them; other names of three words are none, and nothing sets them.
@@ -308,7 +308,8 @@ def selected(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> No
 def _unconverted(expression: ast.expr) -> ast.expr:
     """What an expression like `index.long()` converts."""
     while isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute):
-        if expression.func.attr not in _CONVERSIONS:
+        method = tensor_method(expression.func.attr)
+        if method is None or not method.itself_or_copy:
             break
         expression = expression.func.value
     return expression

@@ -9,6 +9,7 @@ from nonstrict.facts.library_calls import called
 from nonstrict.facts.shapes import shape
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
+from nonstrict.knowledge.operators import tensor_method
 from nonstrict.program.contracts.regions import breaks
 from nonstrict.program.objects import naming
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame
 
 _JOINING = frozenset({"cat", "concat", "concatenate"})
-_TRANSPOSED = frozenset({"t", "transpose", "permute", "movedim", "swapaxes"})
 
 
 def check(frame: Frame, node: ast.AST) -> None:
@@ -109,7 +109,9 @@ def _strided(out: ast.expr) -> bool:
         return whole and any(isinstance(part, ast.Constant) for part in parts[1:])
     if isinstance(out, ast.Attribute):
         return out.attr in ("T", "mT", "H", "mH")
-    return isinstance(out, ast.Call) and isinstance(out.func, ast.Attribute) and last_name(out) in _TRANSPOSED
+    called_on = isinstance(out, ast.Call) and isinstance(out.func, ast.Attribute)
+    method = tensor_method(last_name(out)) if called_on else None
+    return method is not None and method.permutes
 
 
 def sizes(frame: Frame, expression: ast.expr) -> tuple[int, ...] | None:
