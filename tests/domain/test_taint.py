@@ -7,10 +7,10 @@ import ast
 import pytest
 
 from nonstrict.events import Event, Taken
+from nonstrict.program.domain import symbols
 from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.effects import PLAIN, Effect, Sight
 from nonstrict.program.domain.values import NUMBER, Value, join
-from nonstrict.program.state import symbols
 
 
 def symbol(text: str = "x.nonzero()", how: Taken = Taken.SIZE) -> Effect:

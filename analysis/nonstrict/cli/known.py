@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from nonstrict.findings import Diagnostic
     from nonstrict.settings.model import Settings
 
-#: The rule that only experiments tell of.
-
 
 class Known:
     """The baseline of a run, if there is one."""

@@ -19,7 +19,6 @@ from nonstrict.program.domain.access_paths import AccessPath, Root, owned_by
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from nonstrict.program.domain.write import Write
     from nonstrict.text.source import Source
 
 #: Not tied to the start of the line: a pattern that begins with a literal is found many times faster.
@@ -70,8 +69,6 @@ class Module:
     source: Source
     #: names whose calls in this module were looked for
     searched: set[str] = field(default_factory=set[str])
-    #: the writes of top-level names that were looked for
-    writes: dict[str, list[Write]] = field(default_factory=dict[str, "list[Write]"])
     _holding: dict[str, bool] = field(default_factory=dict[str, bool])
 
     def holds(self, text: str) -> bool:

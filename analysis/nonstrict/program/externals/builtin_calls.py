@@ -10,6 +10,7 @@ from nonstrict.events import Event, Question, Read, Taken
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.markers import TRACE_QUESTIONS
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method, torch_kind
+from nonstrict.program.domain import symbols
 from nonstrict.program.domain.access_paths import FRESH, Root
 from nonstrict.program.domain.references import Super
 from nonstrict.program.domain.values import (
@@ -43,7 +44,6 @@ from nonstrict.program.objects import (
     strict_switch,
     symbolic_sizes,
 )
-from nonstrict.program.state import symbols
 
 if TYPE_CHECKING:
     from collections.abc import Callable

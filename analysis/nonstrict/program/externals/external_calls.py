@@ -28,7 +28,7 @@ from nonstrict.program.externals import (
 )
 from nonstrict.program.linking import schemas
 from nonstrict.program.objects import coverage, default_factories, naming, releases, stores, typed
-from nonstrict.program.state import symbols
+from nonstrict.program.state import checked_symbols
 from nonstrict.program.state.frames import Frame
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _tell(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywo
     """A call in a region may break the graph; `torch._check` tells of numbers that follow from data."""
     frame.observer.called(frame, node, name, positional, keywords)
     if not frame.region and name.startswith("torch._check"):
-        symbols.told(frame, node, positional, keywords)
+        checked_symbols.told(frame, node, positional, keywords)
     known = frame.machine.models.called(name)
     for parameter in known.changes if known is not None else ():
         given = positional[parameter.position] if 0 <= parameter.position < len(positional) else None
@@ -168,7 +168,7 @@ def _other(frame: Frame, node: ast.AST, name: str, known: Entry | None, values: 
     if name.startswith("torch.ops."):
         custom_operators.note_call(frame, node, custom_operators.by_name(frame.machine.operators, name))
     _run_callbacks(frame, node, values)
-    taint = symbols.computed(frame, name, values)
+    taint = checked_symbols.computed(frame, name, values)
     if "." in name and not name.startswith("builtins."):
         path = frame.machine.project.find_installed(name.rpartition(".")[0])
         if path is not None and not path.endswith(".py"):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nonstrict.events import Event, Read, Taken
 from nonstrict.knowledge.operators import Operator, nn_module, torch_function, torch_kind
+from nonstrict.program.domain import symbols
 from nonstrict.program.domain.access_paths import CAPTURED, FRESH, HOST, VIEW, Root
 from nonstrict.program.domain.effects import Sight
 from nonstrict.program.domain.values import (
@@ -27,7 +28,7 @@ from nonstrict.program.domain.values import (
 )
 from nonstrict.program.externals import constants, functional_calls, gradients, held_modules, storages
 from nonstrict.program.objects import attributes, container_flow, dtypes, subscripts, symbolic_sizes, typed
-from nonstrict.program.state import symbols
+from nonstrict.program.state import checked_symbols
 
 if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame
@@ -255,7 +256,7 @@ def _made(frame: Frame, node: ast.AST, last: str, values: list[Value], keywords:
     if not frame.region:
         frame.needed(data.with_taint(symbols.held_in(data)), exactly=True)
     # Dynamo knows numbers that do not follow from data.
-    plain = frame.region and data.kind is Kind.NUMBER and not symbols.depends_on_data(frame, data)
+    plain = frame.region and data.kind is Kind.NUMBER and not checked_symbols.depends_on_data(frame, data)
     single = bool(data.flags & Flag.LITERAL) and constants.is_single(data)
     literal = single or data.const is not NO_CONSTANT or plain
     if data.is_tensor:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Change
 from nonstrict.facts.steps import member_of
-from nonstrict.program.domain import refinements
+from nonstrict.program.domain import refinements, symbols
 from nonstrict.program.domain.access_paths import FRESH, Root
 from nonstrict.program.domain.effects import Summary
 from nonstrict.program.domain.values import (
@@ -24,7 +24,6 @@ from nonstrict.program.domain.values import (
 )
 from nonstrict.program.interpret import expressions
 from nonstrict.program.objects import container_flow, iteration, namespaces, stores, symbolic_slices
-from nonstrict.program.state import symbols
 
 if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.events import Event
+from nonstrict.program.domain import symbols
 from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.values import CALLABLES, TENSORS, UNKNOWN, Flag, Kind, Value
 from nonstrict.program.externals import differentiation
-from nonstrict.program.state import symbols
 
 if TYPE_CHECKING:
     from nonstrict.program.domain.definitions import Function

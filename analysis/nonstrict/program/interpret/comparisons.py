@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.events import Event, Step, Taken
-from nonstrict.program.domain import constant_folding
+from nonstrict.program.domain import constant_folding, symbols
 from nonstrict.program.domain.access_paths import FRESH
 from nonstrict.program.domain.values import (
     BOOL,
@@ -22,7 +22,6 @@ from nonstrict.program.domain.values import (
     literals,
 )
 from nonstrict.program.objects import asked_types, classes, deciding, releases
-from nonstrict.program.state import symbols
 
 if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame

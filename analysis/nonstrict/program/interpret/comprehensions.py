@@ -6,11 +6,11 @@ import ast
 from typing import TYPE_CHECKING, TypeAlias
 
 from nonstrict.facts.walk import walk
+from nonstrict.program.domain import symbols
 from nonstrict.program.domain.access_paths import FRESH
 from nonstrict.program.domain.values import AbstractObject, Kind, Value
 from nonstrict.program.interpret import conditions
 from nonstrict.program.objects import iteration
-from nonstrict.program.state import symbols
 
 if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Event, Question, Step
 from nonstrict.facts import shapes
-from nonstrict.program.domain import constant_folding
+from nonstrict.program.domain import constant_folding, symbols
 from nonstrict.program.domain.access_paths import FRESH
 from nonstrict.program.domain.values import (
     BOOL,
@@ -42,7 +42,6 @@ from nonstrict.program.objects import (
     subscripts,
     symbolic_sizes,
 )
-from nonstrict.program.state import symbols
 from nonstrict.program.state.asked import about
 
 if TYPE_CHECKING:

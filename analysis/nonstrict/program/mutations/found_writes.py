@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from nonstrict.findings import Related
     from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.definitions import Function
+    from nonstrict.program.domain.modules import Module
     from nonstrict.program.domain.write import Write
     from nonstrict.program.state.mutations_protocol import Put
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 class FoundWrites:
     """Answers so far, each by what was asked; what is asked again while it is searched for counts as none."""
 
+    #: the writes of a top-level name in its module
+    of_names: dict[tuple[Module, str], list[Write]] = field(default_factory=dict)
     #: the assignments of an attribute of a class, by its file, name and the attribute
     of_attributes: dict[tuple[str, str, str], list[Write]] = field(default_factory=dict)
     #: assignments of attributes by name, in the modules loaded so far

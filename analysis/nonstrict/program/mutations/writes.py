@@ -176,9 +176,10 @@ def related_to(write: Write) -> Related:
 
 def writes_of(machine: Machine, module: Module, name: str) -> list[Write]:
     """All writes of a top-level name, or of what it leads to, in its module."""
-    if name not in module.writes:
-        module.writes[name] = list(_search(machine, module, name))
-    return module.writes[name]
+    known = machine.part(FoundWrites).of_names
+    if (module, name) not in known:
+        known[module, name] = list(_search(machine, module, name))
+    return known[module, name]
 
 
 def rebinds(machine: Machine, module: Module, name: str) -> bool:

@@ -10,6 +10,7 @@ from nonstrict.facts.fields import annotated
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import nn_module, torch_kind
+from nonstrict.program.domain import symbols
 from nonstrict.program.domain.access_paths import FRESH, NOWHERE, AccessPath
 from nonstrict.program.domain.effects import Summary
 from nonstrict.program.domain.references import Bound, ExternalMethod
@@ -17,7 +18,6 @@ from nonstrict.program.domain.values import CONTAINERS, NONE, AbstractObject, Fl
 from nonstrict.program.linking import fixtures
 from nonstrict.program.objects import default_factories, definition_values
 from nonstrict.program.objects.annotations import promised_value
-from nonstrict.program.state import symbols
 from nonstrict.program.state.frames import Frame
 
 if TYPE_CHECKING:

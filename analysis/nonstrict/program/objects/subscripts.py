@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nonstrict.events import Event, Taken
 from nonstrict.facts.steps import member_of
+from nonstrict.program.domain import symbols
 from nonstrict.program.domain.access_paths import FRESH, VIEW, Root
 from nonstrict.program.domain.effects import Sight
 from nonstrict.program.domain.values import (
@@ -25,7 +26,6 @@ from nonstrict.program.domain.values import (
     relocated,
 )
 from nonstrict.program.objects import attributes, classes, namespaces, releases, symbolic_sizes, symbolic_slices
-from nonstrict.program.state import symbols
 
 if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame

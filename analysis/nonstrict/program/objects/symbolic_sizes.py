@@ -9,15 +9,15 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.events import Event
+from nonstrict.program.domain import symbols
 from nonstrict.program.domain.effects import Sight
 from nonstrict.program.domain.values import NO_CONSTANT, Kind, Value
-from nonstrict.program.state import symbols
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nonstrict.knowledge.operators import Operator
-    from nonstrict.program.state.symbols import Taint
+    from nonstrict.program.domain.symbols import Taint
 
 # -- sizes of tensors -----------------------------------------------------------------------------------------------
 

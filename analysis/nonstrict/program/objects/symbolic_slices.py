@@ -10,17 +10,17 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nonstrict.program.domain import symbols
 from nonstrict.program.domain.effects import Sight
 from nonstrict.program.domain.values import Kind, Value
 from nonstrict.program.objects.symbolic_sizes import behind_removed
-from nonstrict.program.state import symbols
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nonstrict.program.domain.effects import Effect
+    from nonstrict.program.domain.symbols import Taint
     from nonstrict.program.state.frames import Frame
-    from nonstrict.program.state.symbols import Taint
 
 _SIZE = "the size of a slice that {} bounds"
 _START = "the start of a slice that {} bounds"

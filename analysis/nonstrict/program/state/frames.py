@@ -11,7 +11,7 @@ from nonstrict.facts.aliases import aliases_of, names_beside
 from nonstrict.facts.laziness import completes, sets_itself, tests_before_use
 from nonstrict.facts.scopes import is_as_passed
 from nonstrict.findings import Output
-from nonstrict.program.domain import refinements, values
+from nonstrict.program.domain import refinements, symbols, values
 from nonstrict.program.domain.access_paths import CAPTURED, FRESH, AccessPath, Root, owned_by
 from nonstrict.program.domain.effects import NEEDED, PLAIN, CallEdge, Effect, Sight, Summary
 from nonstrict.program.domain.observer import NOBODY
@@ -28,7 +28,7 @@ from nonstrict.program.domain.values import (
     relocated,
     traced,
 )
-from nonstrict.program.state import context_variables, symbols
+from nonstrict.program.state import context_variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.shapes import shape
 from nonstrict.findings import Related
 from nonstrict.program.contracts.boundary import boundary_values, dynamic_sizes, varying
+from nonstrict.program.domain import symbols
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import Flag
 from nonstrict.program.interpret.rounds import varies_in_loop
 from nonstrict.program.objects import naming
-from nonstrict.program.state import symbols
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -35,7 +35,7 @@ from nonstrict.program.domain.values import (
 )
 from nonstrict.program.externals import differentiation
 from nonstrict.program.objects import classes, naming
-from nonstrict.program.state import symbols
+from nonstrict.program.state import checked_symbols
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def decided(frame: Frame, node: ast.AST, value: Value) -> None:
     Dynamo does not look into tensors made of literals either, and takes arrays of NumPy for tensors.
     """
     alternatives = value.alternatives()
-    if symbols.depends_on_data(frame, value):
+    if checked_symbols.depends_on_data(frame, value):
         statement(frame, node, "if-tensor-item")
     if arguments.is_drawn(frame, value):
         statement(frame, node, "if-random")
@@ -294,7 +294,7 @@ def selected(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> No
     if base.kind not in _SELECTED:
         return
     mapping = base.kind is Kind.DICT
-    if symbols.depends_on_data(frame, index):
+    if checked_symbols.depends_on_data(frame, index):
         statement(frame, node, "dict-subscript-item" if mapping else "list-subscript-item")
     elif arguments.is_drawn(frame, index) and not mapping:
         statement(frame, node, "list-subscript-random")

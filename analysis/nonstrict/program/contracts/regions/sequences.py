@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Event, Taken
 from nonstrict.program.contracts.regions import breaks
+from nonstrict.program.domain import symbols
 from nonstrict.program.domain.values import Kind, Value, became_tensor
-from nonstrict.program.state import symbols
 
 if TYPE_CHECKING:
     import ast
