@@ -6,18 +6,19 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.library_calls import called
-from nonstrict.facts.walk import walk
+from nonstrict.facts.use_def import use_def
 
 if TYPE_CHECKING:
     from nonstrict.facts.library_calls import Names
+    from nonstrict.facts.scopes import FunctionNode
 
 
 def shape(
-    names: Names, around: ast.AST, expression: ast.expr, followed: frozenset[str] = frozenset()
+    names: Names, around: FunctionNode | ast.Module, expression: ast.expr, followed: frozenset[str] = frozenset()
 ) -> tuple[ast.expr, ...] | None:
     """The sizes of a tensor that is made right here, or bound to a variable once; None if they are not known."""
     if isinstance(expression, ast.Name):
-        bound = assigned_once(around, expression.id) if expression.id not in followed else None
+        bound = use_def(around).value(expression.id) if expression.id not in followed else None
         return shape(names, around, bound, followed | {expression.id}) if bound is not None else None
     call = called(names, expression) if isinstance(expression, ast.Call) else None
     if call is None or call.library != "torch" or call.operand is None:
@@ -34,35 +35,6 @@ def shape(
     given = given if operator.spread else given[:1]
     sizes = given[0].elts if len(given) == 1 and isinstance(given[0], (ast.Tuple, ast.List)) else given
     return None if any(isinstance(size, ast.Starred) for size in sizes) else tuple(sizes)
-
-
-def assigned_once(around: ast.AST, name: str) -> ast.expr | None:
-    """What a variable is bound to, if that is done once and by a plain assignment."""
-    stored = [
-        node
-        for node in walk(around)
-        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
-    ]
-    if len(stored) != 1:
-        return None
-    for node in walk(around):
-        if isinstance(node, ast.Assign):
-            if stored[0] in node.targets:
-                return node.value
-            if (part := _part_of(node, stored[0])) is not None:
-                return part
-    return None
-
-
-def _part_of(assignment: ast.Assign, target: ast.Name) -> ast.expr | None:
-    """What a variable is bound to in `x, y = torch.ones(3), torch.zeros(3)`."""
-    for several in assignment.targets:
-        value = assignment.value
-        if isinstance(several, ast.Tuple) and isinstance(value, ast.Tuple) and len(several.elts) == len(value.elts):
-            parts = dict(zip(several.elts, value.elts, strict=True))
-            starred = any(isinstance(part, ast.Starred) for part in (*several.elts, *value.elts))
-            return None if starred else parts.get(target)
-    return None
 
 
 def is_copy_or(names: Names, one: ast.expr, other: ast.expr) -> bool:

@@ -1,4 +1,4 @@
-"""What the local variables of a function are bound to, and where: reaching definitions, as far as one binding goes.
+"""What the variables of a function or module are bound to, and where: reaching definitions, as far as one goes.
 
 Where a variable is bound once, by the function and the functions inside of it, whatever reads it reads that. The
 variables of comprehensions count as the function's.
@@ -39,18 +39,21 @@ class Definition(NamedTuple):
 
 
 class UseDef:
-    """The bindings of the variables of one function, in the order of its text."""
+    """The bindings of the variables of one function or top level, in the order of its text."""
 
-    def __init__(self, function: FunctionNode) -> None:
-        """Look through a function."""
-        scope = scope_of(function)
-        self._elsewhere = scope.global_names | scope.nonlocal_names | rebound_inside(function)
-        self._own = scope.local - set(scope.parameters) - self._elsewhere
+    def __init__(self, function: FunctionNode | ast.Module) -> None:
+        """Look through a function, or a module but for what is inside its functions and classes."""
+        self._elsewhere = rebound_inside(function)
         found: dict[str, list[Definition]] = {}
         for node in own_scope(function):
             for name, definition in _bound_by(node):
                 found.setdefault(name, []).append(definition)
         self.definitions: Mapping[str, tuple[Definition, ...]] = {name: tuple(all_) for name, all_ in found.items()}
+        self._own = set(found)
+        if not isinstance(function, ast.Module):
+            scope = scope_of(function)
+            self._elsewhere |= scope.global_names | scope.nonlocal_names
+            self._own = scope.local - set(scope.parameters) - self._elsewhere
 
     def only(self, name: str) -> Definition | None:
         """The one binding of a variable; None where there are others, or it is a parameter, or lives elsewhere."""
@@ -74,7 +77,7 @@ class UseDef:
                 yield name, only
 
 
-def use_def(function: FunctionNode) -> UseDef:
+def use_def(function: FunctionNode | ast.Module) -> UseDef:
     """The index of a function; made once per node."""
     return remembered(function, "_nonstrict_use_def", UseDef)
 

@@ -1,4 +1,4 @@
-"""What shape a function returns, read off its text for arguments with some numbers of dimensions."""
+"""What shapes the values in a function have, read off its text for arguments with some numbers of dimensions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def read(function: FunctionNode, names: Names, kinds: list[str], world: World) -
 
     `kinds` tell what its arguments are (`kinds_of`).
     """
-    reader = _Reader(names, _ordered(function), kinds, world)
+    reader = Reader(names, _ordered(function), kinds, world)
     if isinstance(function, ast.Lambda):
         return reader.value(function.body)
     found = reader.run(function.body)
@@ -66,7 +66,7 @@ def tensors_of(function: FunctionNode, names: Names, world: World) -> dict[str, 
     """
     if isinstance(function, ast.Lambda):
         return {}
-    reader = _Reader(names, _ordered(function), kinds_of(function, names), world)
+    reader = Reader(names, _ordered(function), kinds_of(function, names), world)
     reader.partial = True
     try:
         reader.run(function.body)
@@ -104,7 +104,7 @@ class _Argument:
         self.position = position
 
 
-class _Reader:
+class Reader:
     """Goes through the statements of one function."""
 
     def __init__(self, names: Names, parameters: list[str], kinds: list[str], world: World) -> None:
@@ -235,7 +235,7 @@ class _Reader:
 
     def _value(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Name):
-            return self.variables.get(node.id)
+            return self.named(node)
         if isinstance(node, ast.Constant):
             return int(node.value) if isinstance(node.value, (bool, int)) else 0 if node.value is ... else _text(node)
         if isinstance(node, (ast.Tuple, ast.List)):
@@ -243,10 +243,18 @@ class _Reader:
         if isinstance(node, ast.Attribute):
             return self._attribute(node)
         if isinstance(node, ast.Subscript):
-            return subscript(self.value(node.value), node.slice, self.value)
+            return subscript(self.value(node.value), node.slice, self.value, self.is_mask)
         if isinstance(node, (ast.BinOp, ast.Compare, ast.UnaryOp)):
             return self._operation(node)
         return self._call(node) if isinstance(node, ast.Call) else None
+
+    def named(self, node: ast.Name) -> Any:
+        """What a variable holds."""
+        return self.variables.get(node.id)
+
+    def is_mask(self, _index: ast.expr) -> bool | None:
+        """Whether a tensor that is an index selects where it is true; None where that is not known."""
+        return None
 
     def _sequence(self, nodes: Iterable[ast.expr]) -> list[Any] | None:
         values: list[Any] = []
@@ -318,9 +326,10 @@ class _Reader:
         if call.library == "math":
             return None
         named = {one.arg or "**": self.value(one.value) for one in node.keywords}
-        return self._of_torch(call, Given(self._world, values, named))
+        return self.of_torch(call, Given(self._world, values, named))
 
-    def _of_torch(self, call: Called, given: Given) -> Any:
+    def of_torch(self, call: Called, given: Given) -> Any:
+        """What a function of torch, or a method, gives."""
         name, is_method, operator = call.name, call.is_method, call.operator
         operand = given.at(0, "input")
         if is_method and name in ("size", "dim", "numel", "nelement"):
@@ -331,6 +340,8 @@ class _Reader:
             return Tensor(tuple(_size(one) for one in sizes)) if isinstance(sizes, list) else UNKNOWN
         if name == "arange" and not is_method:
             return Tensor((_size(operand),)) if len(given.values) == 1 else UNKNOWN
+        if name == "tensor" and not is_method:
+            return _of_literal(operand)
         if is_method and not isinstance(operand, Tensor):
             return None
         return result(name, operator, given)
@@ -351,6 +362,15 @@ class _Reader:
             return found
         same = name in ("int", "list", "tuple") and len(values) == 1
         return values[0] if same and (is_size(values[0]) or items(values[0]) is not None) else None
+
+
+def _of_literal(data: Any) -> Tensor:
+    """The tensor that `torch.tensor` makes of numbers, and of lists of them."""
+    if is_size(data) or isinstance(data, str):
+        return Tensor(())
+    parts = items(data)
+    inner = None if parts is None else _of_literal(parts[0]).dims if parts else ()
+    return UNKNOWN if parts is None or inner is None else Tensor((len(parts), *inner))
 
 
 def _metadata(name: str, given: Given) -> Any:

@@ -12,14 +12,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def subscript(value: Any, index: ast.expr, evaluate: Callable[[ast.expr], Any]) -> Any:
-    """What an index takes of a tensor or a sequence."""
+def subscript(
+    value: Any, index: ast.expr, evaluate: Callable[[ast.expr], Any], is_mask: Callable[[ast.expr], bool | None]
+) -> Any:
+    """What an index takes of a tensor or a sequence; `is_mask` tells which tensors select where they are true."""
     sequence = items(value)
     if sequence is not None:
         return _of_sequence(sequence, index, evaluate)
     if not isinstance(value, Tensor) or value.dims is None:
         return UNKNOWN if isinstance(value, Tensor) else None
     parts = list(index.elts) if isinstance(index, ast.Tuple) else [index]
+    chosen = evaluate(index) if len(parts) == 1 else None
+    if isinstance(chosen, Tensor):
+        return _chosen(value.dims, chosen, is_mask(index))
     return _of_tensor(value.dims, parts, evaluate)
 
 
@@ -59,6 +64,15 @@ def _of_tensor(dims: tuple[Size | None, ...], parts: list[ast.expr], evaluate: C
         else:
             return UNKNOWN
     return Tensor((*result, *dims[at:]))
+
+
+def _chosen(dims: tuple[Size | None, ...], by: Tensor, masked: bool | None) -> Tensor:
+    """The parts of a tensor whose places another one holds, or that a mask selects."""
+    if by.dims is None or masked is None:
+        return UNKNOWN
+    if not masked and not dims:
+        raise ImpossibleError
+    return Tensor((None, *dims[len(by.dims) :]) if masked else (*by.dims, *dims[1:]))
 
 
 def _cut(size: Size | None, part: ast.Slice, evaluate: Callable[[ast.expr], Any]) -> Size | None:

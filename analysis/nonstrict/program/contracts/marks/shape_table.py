@@ -57,8 +57,10 @@ _RULES: dict[str, Callable[[Given], Tensor]] = {
 
 def result(name: str, operator: Operator | None, given: Given) -> Value:
     """What an operator gives; None where nothing is known."""
-    if "out" in given.named or "**" in given.named:
+    if "**" in given.named:
         return None
+    if "out" in given.named:
+        given = given._replace(named={key: value for key, value in given.named.items() if key != "out"})
     rule = _RULES.get(name)
     if rule is not None:
         return rule(given)
@@ -79,6 +81,8 @@ def _one(operator: Operator, given: Given) -> Value:
         return Tensor(given.first)
     if operator.dim:
         return rules.reduced(given, operator.dim)
+    if operator.reduces and len(given.values) + len(given.named) == 1:
+        return Tensor(())
     return _broadcast(given) if operator.pointwise else None
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.program.contracts.regions import arguments, breaks, ranks
+from nonstrict.program.contracts.regions import arguments, breaks
+from nonstrict.program.contracts.regions.shapes import shape
 from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import NO_CONSTANT, PRIMITIVES, Flag, Kind, Value
 
@@ -81,7 +82,7 @@ def _is_place(frame: Frame, expression: ast.expr, index: Value) -> bool:
     """Whether an index is a whole number in a tensor, of which Dynamo does not know it."""
     if not index.is_tensor or index.flags & (Flag.BOOLEAN | Flag.LITERAL | Flag.FLOATING):
         return False
-    return not arguments.guards_item(index) and ranks.rank(frame, expression) == 0
+    return not arguments.guards_item(index) and shape(frame, expression) == ()
 
 
 def formatted(frame: Frame, node: ast.AST, given: Value) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Event
 from nonstrict.facts.library_calls import called
-from nonstrict.facts.walk import own_scope
+from nonstrict.facts.use_def import use_def
 from nonstrict.program.domain.values import Flag, Kind, Value
 from nonstrict.program.objects import naming
 
@@ -95,44 +95,4 @@ def _calls(frame: Frame, node: ast.Call, names: Collection[str]) -> bool:
 
 def bound_once(frame: Frame, name: str) -> ast.expr | None:
     """What the only assignment of a local variable assigns."""
-    assigned = _assigned_once(frame, name)
-    return assigned.value if assigned is not None and isinstance(assigned.targets[0], ast.Name) else None
-
-
-def all_bound(frame: Frame, name: str) -> list[ast.expr]:
-    """All that a local variable is assigned, where that is all by which it is bound."""
-    function = frame.function
-    if function is None or frame.scope is None or name in frame.scope.parameters:
-        return []
-    scope = list(own_scope(function.node))
-    stores = [node for node in scope if isinstance(node, ast.Name) and node.id == name]
-    plain = [
-        node.value
-        for node in scope
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and getattr(node.targets[0], "id", "") == name
-    ]
-    return plain if sum(not isinstance(node.ctx, ast.Load) for node in stores) == len(plain) else []
-
-
-def unpacked_once(frame: Frame, name: str) -> ast.expr | None:
-    """What the only assignment of a local variable takes apart: `values, places = pair`."""
-    assigned = _assigned_once(frame, name)
-    return assigned.value if assigned is not None and isinstance(assigned.targets[0], ast.Tuple) else None
-
-
-def _assigned_once(frame: Frame, name: str) -> ast.Assign | None:
-    """The only assignment of a local variable, alone or as a part of a tuple."""
-    function = frame.function
-    if function is None or frame.scope is None or name in frame.scope.parameters:
-        return None
-    scope = list(own_scope(function.node))
-    stores = [node for node in scope if isinstance(node, ast.Name) and node.id == name]
-    if sum(not isinstance(node.ctx, ast.Load) for node in stores) != 1:
-        return None
-    for node in scope:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            target = node.targets[0]
-            parts = target.elts if isinstance(target, ast.Tuple) else [target]
-            if any(isinstance(part, ast.Name) and part.id == name for part in parts):
-                return node
-    return None
+    return use_def(frame.function.node).value(name) if frame.function is not None else None
