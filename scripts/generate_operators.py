@@ -64,13 +64,14 @@ class Row:
     dynamic_arity: int = 0
     dtype: str = ""
     dim: int = 0
+    keepdim: int = 0
 
     def encoded(self) -> list[Any]:
-        """The row as stored: `[returns, flags, mutates, dim_returns, dynamic_arity, dtype, dim]`, empty tails cut."""
+        """The row as stored, as `nonstrict.knowledge.operators` decodes it, empty tails cut."""
         flags = "".join(letter for name, letter in FLAGS.items() if name in self.flags)
-        kinds = ("other" if kind == "value" else kind for kind in (self.returns, self.dim_returns))
-        returns, dim_returns = kinds
-        row: list[Any] = [returns, flags, sorted(self.mutates), dim_returns, self.dynamic_arity, self.dtype, self.dim]
+        returns, dim_returns = ("other" if kind == "value" else kind for kind in (self.returns, self.dim_returns))
+        row: list[Any] = [returns, flags, sorted(self.mutates), dim_returns, self.dynamic_arity, self.dtype]
+        row += [self.dim, self.keepdim]
         while len(row) > 1 and not row[-1]:
             row.pop()
         return row
@@ -196,6 +197,8 @@ def add_schema_effects(row: Row, schema: Any) -> None:
     for position, argument in enumerate(schema.arguments):
         if argument.alias_info is not None and argument.alias_info.is_write:
             row.mutates.add(position)
+        if argument.name == "keepdim" and not argument.kwarg_only:
+            row.keepdim = position
     if first is not None and any(f"({name.rpartition('::')[2]}" in returned_text(schema) for name in first.before_set):
         row.flags.add("views")
     if [one.name for one in schema.returns] == ["values", "indices"]:
@@ -218,6 +221,8 @@ def python_row(function: Any, rows: dict[str, Row]) -> Row:
     annotation = signature.return_annotation
     row.returns = annotation_kind(annotation if isinstance(annotation, str) else inspect.formatannotation(annotation))
     row.flags.update({"out", "inplace"} & set(signature.parameters))
+    positional = [one.name for one in signature.parameters.values() if one.kind is not one.KEYWORD_ONLY]
+    row.keepdim = positional.index("keepdim") if "keepdim" in positional else 0
     if function.__name__.endswith("_") and not function.__name__.startswith("_"):
         row.mutates.add(0)
         row.flags.add("views")
@@ -383,9 +388,7 @@ def functions(known: dict[str, Row]) -> dict[str, Row]:
             function = getattr(module, name)
             if name.startswith("_") and not (module_name == "torch" and is_internal_operator(name, function)):
                 continue
-            if isinstance(function, type) or not callable(function):
-                continue
-            if not is_operator(function):
+            if isinstance(function, type) or not callable(function) or not is_operator(function):
                 continue
             chosen = stubs if module_name == "torch" else nn_stubs if module_name == "torch.nn.functional" else {}
             row = operator_row(function, name, chosen)

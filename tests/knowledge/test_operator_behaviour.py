@@ -129,3 +129,12 @@ def test_layers_that_are_a_function_which_drops():
     assert dropout is not None
     assert relu is not None
     assert (dropout.drops, relu.drops) == ("torch.nn.functional.dropout2d", "")
+
+
+def test_where_the_dimension_stays():
+    places = {"sum": 2, "max": 2, "argmax": 2, "std": 3, "var": 3, "quantile": 3, "norm": 3, "aminmax": 0, "relu": 0}
+    assert {name: method(name).keepdim for name in places} == places
+    assert function("torch.norm").keepdim == function("torch.linalg.vector_norm").keepdim == 3
+    assert function("torch.sum").keeping(["x", 0, "kept"], {}, "") == "kept"
+    assert function("torch.std").keeping(["x", 0, "unbiased"], {}, "") == ""
+    assert function("torch.std").keeping(["x", 0], {"keepdims": "kept"}, "") == "kept"

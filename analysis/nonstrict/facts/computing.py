@@ -215,7 +215,10 @@ def _reduces_all(node: ast.Call, call: Called) -> bool:
     """Whether a sum or mean gives one number, or keeps its dimensions: again, it does nothing."""
     if call.name not in _TOTALS:
         return False
-    keeps = any(one.arg == "keepdim" for one in node.keywords)
+    operator = operator_of(call)
+    named = {one.arg or "**": one.value for one in node.keywords}
+    given = [node.func, *call.given]
+    keeps = operator is not None and operator.keeping(given, named, None) is not None
     return keeps or (not call.given and not node.keywords)
 
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from nonstrict.knowledge.devices import EXTENSIONS, is_extension_property
 from nonstrict.knowledge.store import data_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
+_Given = TypeVar("_Given")
 _NUMBER = re.compile(r"\d+")
 #: The dtypes of real floating-point numbers with which torch computes.
 FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
@@ -36,7 +37,8 @@ class Operator(NamedTuple):
     shape to which the tensors among the arguments are broadcast. `keeps_shape`: every result has the shape of argument
     0, whatever the further arguments are. `sized`: argument 0, of a method the one behind its receiver, is the shape of
     what it makes; `spread`: the sizes may also be given one by one. `dim`: the position of the dimension over which it
-    reduces, 0 where it does not: no result has that dimension. `pairs`: it gives values and their indices, maybe only
+    reduces, 0 where it does not: no result has that dimension. `keepdim`: that of the argument of this name, 0 where it
+    is given by name, if at all. `pairs`: it gives values and their indices, maybe only
     if it is told a dimension. `dtypes` is asked by `result_dtype`, `floating` by
     `gives_floating`. `joins`: argument 0 is a list of tensors, and the result of the dtype to which they are promoted.
 
@@ -85,6 +87,16 @@ class Operator(NamedTuple):
     dynamic_arity: int = 0
     dtypes: str = ""
     dim: int = 0
+    keepdim: int = 0
+
+    def keeping(self, given: Sequence[_Given], named: Mapping[str, _Given], default: _Given) -> _Given:
+        """The argument of a call that says whether the dimension stays, with size one.
+
+        `given` are the positional arguments, the first one included. Source of the second name:
+        `numpy_compatibility_arg_names` in torch/csrc/utils/python_arg_parser.cpp.
+        """
+        by_position = given[self.keepdim] if 0 < self.keepdim < len(given) else default
+        return named.get("keepdim", named.get("keepdims", by_position))
 
     def result_dtype(self, of: str, given: int = 1, named: Iterable[str] = (), at: int = -1) -> str:
         """The dtype of a result, the first argument being of dtype `of`; "" where torch does not say.
@@ -339,11 +351,11 @@ def _operator(table: str, name: str) -> Operator | None:
 
 def _decode(row: list[Any]) -> Operator:
     # Rows are stored without their empty tails.
-    returns, flags, mutates, dim_returns, arity, dtypes, dim = row + ["", "", (), "", 0, "", 0][len(row) :]
+    returns, flags, mutates, dim_returns, arity, dtypes, dim, keepdim = row + ["", "", (), "", 0, "", 0, 0][len(row) :]
     names: dict[str, str] = data_file("operators.json")["flags"]
     set_flags = {names[letter]: True for letter in flags}
     told: dict[str, Any] = {"returns": returns, "dim_returns": dim_returns, "dynamic_arity": arity, "dtypes": dtypes}
-    return Operator(mutates=tuple(mutates), dim=dim, **told, **dict[str, Any](set_flags))
+    return Operator(mutates=tuple(mutates), dim=dim, keepdim=keepdim, **told, **dict[str, Any](set_flags))
 
 
 @cache

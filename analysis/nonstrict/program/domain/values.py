@@ -287,6 +287,7 @@ NONE = Value(Kind.NONE, FRESH, const=None)
 NUMBER = Value(Kind.NUMBER)
 STRING = Value(Kind.STRING)
 BOOL = Value(Kind.BOOL)
+FALSE = Value(Kind.BOOL, const=False)
 TENSOR = Value(Kind.TENSOR)
 SIZE = Value(Kind.SIZE)
 #: What autograd hands to `forward`, `setup_context` and `backward`: made for one call, and kept for its gradient.

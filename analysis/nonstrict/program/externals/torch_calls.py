@@ -12,6 +12,7 @@ from nonstrict.program.domain.access_paths import CAPTURED, FRESH, HOST, VIEW, R
 from nonstrict.program.domain.effects import Sight
 from nonstrict.program.domain.values import (
     BOOL,
+    FALSE,
     NO_CONSTANT,
     NONE,
     NUMBER,
@@ -341,7 +342,7 @@ def _sizes(
     if symbolic_sizes.is_loss(last):
         taint = symbolic_sizes.reduced(taint, None) if symbolic_sizes.spans(last, values, keywords) else taint
     elif operator.reduces:
-        kept = keywords.get("keepdim", values[2] if len(values) - len(keywords) > 2 else None)
+        kept = operator.keeping(values[: len(values) - len(keywords)], keywords, FALSE)
         taint = symbolic_sizes.reduced(taint, over, kept)
     for value in symbolic_sizes.counts(name, values):
         frame.needed(value)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nonstrict.events import Event
 from nonstrict.program.domain import symbols
 from nonstrict.program.domain.effects import Sight
-from nonstrict.program.domain.values import NO_CONSTANT, Kind, Value
+from nonstrict.program.domain.values import NO_CONSTANT, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -299,7 +299,7 @@ def elementwise(values: Sequence[Value]) -> Taint:
     return (taint - made) | symbols.along(made, None) if made else taint
 
 
-def reduced(taint: Taint, over: Value | None, kept: Value | None = None) -> Taint:
+def reduced(taint: Taint, over: Value | None, kept: Value = UNKNOWN) -> Taint:
     """What a reduction leaves: nothing if it is over everything, else the sizes of other dimensions.
 
     `kept` says whether the dimensions stay, with size one.
@@ -309,7 +309,7 @@ def reduced(taint: Taint, over: Value | None, kept: Value | None = None) -> Tain
         return taint - carried
     dims = [one.const for one in (over.heap.items.values() if over.heap is not None else [over])]
     left_over = frozenset(one for one in carried if not _is_among(one.sight, dims))
-    if kept is None or kept.const is False:
+    if kept.const is False:
         left_over = frozenset(one._replace(sight=behind_removed(one.sight, dims)) for one in left_over)
     elif kept.const is not True:
         left_over = symbols.along(left_over, None)

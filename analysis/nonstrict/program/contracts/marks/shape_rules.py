@@ -9,6 +9,8 @@ from nonstrict.program.contracts.marks.shape_terms import ImpossibleError, Size,
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from nonstrict.knowledge.operators import Operator
+
 
 class Tensor(NamedTuple):
     """A tensor; a size that is not known is None, as are `dims` where their number is not."""
@@ -102,12 +104,12 @@ def _dimensions(value: Value, rank: int) -> list[int] | None:
     return [one for one in found if one is not None] if None not in found else None
 
 
-def reduced(given: Given, at: int = 1) -> Tensor:
+def reduced(given: Given, operator: Operator) -> Tensor:
     """What is left of a tensor along whose dimensions something is computed."""
-    shape, along = given.first, given.at(at, "dim", "axis")
-    if not given.has(at, "dim", "axis"):
+    shape, along = given.first, given.at(operator.dim, "dim", "axis")
+    if not given.has(operator.dim, "dim", "axis"):
         return Tensor(())
-    keep = given.at(at + 1, "keepdim", "keepdims", default=0)
+    keep = operator.keeping(given.values, given.named, default=0)
     if shape is None or along is None or not isinstance(keep, int):
         return UNKNOWN
     if not shape:

@@ -80,7 +80,7 @@ def _one(operator: Operator, given: Given) -> Value:
     if operator.keeps_shape:
         return Tensor(given.first)
     if operator.dim:
-        return rules.reduced(given, operator.dim)
+        return rules.reduced(given, operator)
     if operator.reduces and len(given.values) + len(given.named) == 1:
         return Tensor(())
     return _broadcast(given) if operator.pointwise else None
@@ -91,7 +91,7 @@ def _pair(name: str, operator: Operator, given: Given) -> Value:
     if operator.dim_returns:
         if len(given.values) + len(given.named) == 1:
             return Tensor(())
-        reduced = rules.reduced(given)
+        reduced = rules.reduced(given, operator)
         return [reduced, reduced] if not isinstance(given.at(1, "other"), Tensor) else _broadcast(given)
     if operator.dim:
         return None
