@@ -46,7 +46,7 @@ class Table:
     rows: dict[tuple[Any, ...], tuple[Any, ...]] = field(default_factory=dict[tuple[Any, ...], tuple[Any, ...]])
     switches: dict[str, int] = field(default_factory=dict[str, int])
     unequal: bool = False
-    #: whether every result has the dtype to which torch promotes those of the tensors and numbers of a call
+    #: whether every only result has the dtype to which torch promotes those of the tensors and numbers of a call
     promoted: bool = True
 
 
@@ -174,7 +174,7 @@ def _measure(
             continue
         key = (*dtypes, numbers)
         table.unequal |= table.rows.setdefault(key, result) != result
-        table.promoted &= result == (_promoted([first, *given], types),)
+        table.promoted &= len(result) > 1 or result == (_promoted([first, *given], types),)
         for switch, (at, value) in optional(function, types, schemas, first).items():
             changed = _dtypes(function, [first, *given], {switch: value})
             if changed is not None and changed != result:
@@ -244,10 +244,17 @@ def _dtypes(function: Any, arguments: list[Any], named: dict[str, Any]) -> tuple
 
 
 def _rule(table: Table) -> str:
-    lengths = {len(result) for result in table.rows.values()}
-    if table.unequal or len(lengths) != 1:
-        return ""
-    told = [_rule_of([(key, result[at]) for key, result in table.rows.items()]) for at in range(lengths.pop())]
+    counts = sorted({len(result) for result in table.rows.values()})
+    rules = [_rule_of_results(table, count) for count in counts]
+    # What gives one tensor may give several where it is told a dimension.
+    known = len(counts) == 1 or (len(counts) == 2 and counts[0] == 1)
+    return "|".join(rules) if known and all(rules) and not table.unequal else ""
+
+
+def _rule_of_results(table: Table, count: int) -> str:
+    """What holds of the results of the calls that give so many."""
+    rows = {key: result for key, result in table.rows.items() if len(result) == count}
+    told = [_rule_of([(key, result[at]) for key, result in rows.items()]) for at in range(count)]
     if told == [""] and table.promoted:
         return "promoted"
     return ",".join(told) if all(told) else ""
@@ -265,6 +272,8 @@ def _rule_of(rows: list[tuple[tuple[Any, ...], Any]]) -> str:
         return _named(results.pop())
     if all(result is key[0] for key, result in rows):
         return "same"
+    if all(result is (torch.uint8 if key[0] is torch.uint8 else torch.bool) for key, result in rows):
+        return "truths"
     if floats and all(floats):
         return f"floats:{_named(whole.pop())}" if len(whole) == 1 else "floats"
     return ""

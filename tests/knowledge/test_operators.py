@@ -328,6 +328,10 @@ def test_dtypes_of_several_results_and_arguments_by_position():
     assert function("torch.sort").result_dtype("float32", at=0) == "float32"
     assert function("torch.sort").result_dtype("float32", at=1) == "int64"
     assert function("torch.bincount").result_dtype("int64", given=2) == ""
+    assert [method("max").result_dtype("float16", at=at) for at in (0, 1)] == ["float16", "int64"]
+    assert method("median").result_dtype("float16") == "float16"
+    assert method("max").promotes, "the other argument may be a tensor of a higher dtype"
+    assert [method("any").result_dtype(of) for of in ("float32", "uint8")] == ["bool", "uint8"]
 
 
 @pytest.mark.parametrize("name", ["add", "sigmoid", "softmax", "eq", "lerp", "masked_fill", "cumsum", "clamp"])

@@ -102,18 +102,18 @@ class Operator(NamedTuple):
         """The dtype of a result, the first argument being of dtype `of`; "" where torch does not say.
 
         `given` is the number of positional arguments, the first one included; `named` are the keywords, each of which
-        may be one that changes the dtype. `at` chooses one of several results. A dtype that is no name of one, as
-        `of` may be, is that of something which is not known. `default` is the default dtype.
+        may be one that changes the dtype. `at` chooses one of the results of a call that gives several. A dtype that is
+        no name of one, as `of` may be, is that of something which is not known. `default` is the default dtype.
         """
         rules, _, switches = self.dtypes.partition("/")
-        several = rules.split(",")
-        if not rules or (at < 0 and len(several) > 1) or at >= len(several) or (at >= 0 and len(several) == 1):
+        told = next((rule.split(",") for rule in rules.split("|") if ("," in rule) == (at >= 0)), list[str]())
+        if at >= len(told) or not told or _is_switched(switches, given, named):
             return ""
-        if _is_switched(switches, given, named):
-            return ""
-        rule, _, whole = several[max(at, 0)].partition(":")
+        rule, _, whole = told[max(at, 0)].partition(":")
         if rule == "promoted":
             return ""
+        if rule == "truths":
+            return of if of == "uint8" else "bool"
         if rule == "same" or (rule == "floats" and of in FLOATS):
             return of
         return (whole if of in WHOLE else "") if rule == "floats" else rule
@@ -128,7 +128,7 @@ class Operator(NamedTuple):
     @property
     def promotes(self) -> bool:
         """Whether the result has the dtype to which torch promotes those of the tensors and numbers of a call."""
-        return self.dtypes.partition("/")[0] == "promoted"
+        return self.dtypes.partition("/")[0].partition("|")[0] == "promoted"
 
     @property
     def like(self) -> bool:

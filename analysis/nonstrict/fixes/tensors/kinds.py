@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from nonstrict.fixes.uses.calls import Call
     from nonstrict.program.domain.values import Value
 
-#: Reductions to truth values; of `uint8` they give `uint8`.
-_TRUTHS = frozenset({"all", "any"})
 #: What `where` chooses by, and from: with less it selects.
 _CHOICE = 3
 _SCALARS = frozenset({Kind.NUMBER, Kind.BOOL})
@@ -140,8 +138,7 @@ class Kinds:
         """Whether an operator gives truth values, whatever it is called on."""
         operator = self._operator_of(call)
         named = [word.arg or "**" for word in call.keywords]
-        truths = operator is not None and operator.result_dtype("", len(self._operands(call)), named) == "bool"
-        return truths or _name(call) in _TRUTHS
+        return operator is not None and operator.result_dtype("", len(self._operands(call)), named) == "bool"
 
     def shape(self, node: ast.expr) -> frozenset[str] | None:
         """The variables whose shapes, broadcast, are that of an expression; None if that is not known."""

@@ -180,7 +180,7 @@ def _plain(
 ) -> Value:
     if "out" in keywords or "inplace" in keywords or "dtype" in keywords:
         _writes(frame, node, _INPLACE, positional, keywords, name.rpartition(".")[2])
-    flags = dtypes.floating(operator, name.rpartition(".")[2], positional, keywords)
+    flags = dtypes.of_result(operator, name.rpartition(".")[2], positional, keywords)
     taint: frozenset[object] = frozenset()
     for value in (*positional, *keywords.values()) if keywords else positional:
         if value.kind is Kind.TENSOR and value.place.root not in CAPTURED:
@@ -195,8 +195,6 @@ def _plain(
             if value.kind in TENSORS:
                 flags |= value.flags & Flag.ATTACHED
                 taint |= value.taint
-    if dtypes.is_boolean(operator, name.rpartition(".")[2], positional, keywords):
-        flags = flags & ~Flag.FLOATING | Flag.BOOLEAN
     known = _PLAIN_RESULTS.get(flags)
     if known is not None and not taint:
         return known
@@ -308,15 +306,24 @@ def _forced(frame: Frame, node: ast.AST, name: str, operator: Operator, first: V
 
 
 def _result_flags(
-    operator: Operator, last: str, positional: list[Value], tensors: list[Value], keywords: dict[str, Value]
+    operator: Operator,
+    name: str,
+    returns: str,
+    positional: list[Value],
+    tensors: list[Value],
+    keywords: dict[str, Value],
 ) -> int:
-    """Whether a result is floating-point, and whether autograd connects it with an argument."""
+    """What is known of the dtype of a result, and whether autograd connects it with an argument."""
+    last = name.rpartition(".")[2]
     first = positional[0] if positional else keywords.get("input", UNKNOWN)
     flags = first.flags & Flag.MAYBE
     if last not in ("detach", "detach_"):
         for value in tensors:
             flags |= value.flags & Flag.ATTACHED
-    return flags | dtypes.floating(operator, last, positional, keywords)
+    # Values and their indices are of two dtypes.
+    if operator.pairs and (returns == "tensors" or positional[1:] or keywords):
+        return flags
+    return flags | dtypes.of_result(operator, last, positional, keywords)
 
 
 def _carried(frame: Frame, last: str, tensors: list[Value], *, reduced: bool) -> frozenset[Any]:
@@ -422,9 +429,7 @@ def _result(
         taint = _sizes(frame, name, operator, values, keywords, over)
     taint |= _selection(frame, node, name, operator, values, keywords)
     positional = values[: len(values) - len(keywords)]
-    boolean = dtypes.is_boolean(operator, last, positional, keywords)
-    flags = _result_flags(operator, last, positional, tensors, keywords) | (Flag.BOOLEAN if boolean else Flag.NONE)
-    flags = flags & ~Flag.FLOATING if boolean else flags
+    flags = _result_flags(operator, name, returns, positional, tensors, keywords)
     # Only an operator is asked whether it returns its argument, or changes it unsaid.
     casts = frame.opaque and operator.casts and name.startswith("torch.Tensor.")
     copied = last == "to" and keywords.get("copy", UNKNOWN).const is True

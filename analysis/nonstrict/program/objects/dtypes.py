@@ -25,16 +25,19 @@ FLOATING_TYPES = frozenset(
 _DECIDING = {"where": slice(1, 3), "full": slice(1, 2), "type_as": slice(1, 2)}
 #: The same of the first one: they may also be told a dtype.
 _FIRST = frozenset({"new_tensor", "to", "view"})
-#: Operators whose result is one of truth values, which the tables do not say: of `uint8` it is `uint8`, a mask as well.
-_TRUTHS = frozenset({"any", "all"})
-
-
 #: Division and powers of truth values are numbers.
 _OF_TRUTHS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Add, ast.Mult)
 _BOOLEAN_TYPES = frozenset({"torch.bool", "builtins.bool"})
 
 
-def floating(operator: Operator, last: str, positional: list[Value], keywords: dict[str, Value]) -> int:
+def of_result(operator: Operator, last: str, positional: list[Value], keywords: dict[str, Value]) -> int:
+    """What is known of the dtype of the only result of an operator, or of all its pieces."""
+    if _is_boolean(operator, last, positional, keywords):
+        return Flag.BOOLEAN
+    return _floating(operator, last, positional, keywords)
+
+
+def _floating(operator: Operator, last: str, positional: list[Value], keywords: dict[str, Value]) -> int:
     """Whether a result surely has a floating-point dtype."""
     dtype = keywords.get("dtype")
     if dtype is not None:
@@ -42,7 +45,7 @@ def floating(operator: Operator, last: str, positional: list[Value], keywords: d
     given = len(positional)
     if operator.gives_floating(given, keywords):
         return Flag.FLOATING
-    if operator.pairs or last in ASKED:
+    if last in ASKED:
         return Flag.NONE
     told = operator.result_dtype("float32", given, keywords)
     first = positional[0] if positional else keywords.get("input", UNKNOWN)
@@ -52,14 +55,14 @@ def floating(operator: Operator, last: str, positional: list[Value], keywords: d
     return Flag.FLOATING if any(value.flags & Flag.FLOATING for value in tensors) else Flag.NONE
 
 
-def is_boolean(operator: Operator, last: str, positional: list[Value], keywords: dict[str, Value]) -> bool:
+def _is_boolean(operator: Operator, last: str, positional: list[Value], keywords: dict[str, Value]) -> bool:
     """Whether a result surely has dtype bool."""
     asked = keywords.get("dtype", next(filter(_is_dtype, positional[1:]), None))
     if asked is not None:
         return asked.dotted in _BOOLEAN_TYPES
     first = positional[0] if positional else keywords.get("input", UNKNOWN)
     of = "bool" if first.flags & Flag.BOOLEAN else ""
-    if last in _TRUTHS or operator.result_dtype(of, len(positional), keywords) == "bool":
+    if operator.result_dtype(of, len(positional), keywords) == "bool":
         return True
     by_first = operator.cuts or operator.joins or last in _FIRST
     deciding = positional if operator.promotes else positional[:1] if by_first else []

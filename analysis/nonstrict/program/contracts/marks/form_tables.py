@@ -18,9 +18,6 @@ MOVES = frozenset({"numpy", "cpu", "cuda", "pin_memory"})
 ARRAY_MAKERS = frozenset({"zeros", "ones", "empty"})
 #: Functions of NumPy whose result holds positions or counts.
 ARRAY_COUNTS = frozenset({"argsort", "searchsorted", "flatnonzero", "digitize"})
-#: Reductions to truth values; of `uint8` they give `uint8`.
-_TRUTHS = frozenset({"any", "all"})
-
 
 #: The dtype of what surely is floating-point; of which dtype is not known.
 FLOATING = "floating"
@@ -52,24 +49,18 @@ class Form(NamedTuple):
 UNKNOWN = Form()
 
 
-def reduced(call: Called) -> Form:
-    """The form of what reduces a tensor, over one dimension or all of them."""
-    return Form(dtype="bool" if call.name in _TRUTHS else "", moved=True)
+def part_of(call: Called, form: Form, index: int) -> Form:
+    """The form of one of the results of an operator: a piece, or of the values (0) or indices (1) of what sorts.
 
-
-def part_of(node: ast.Call, call: Called, form: Form, index: int) -> Form:
-    """The form of one of the results of an operator: a piece, or the values (0) or indices (1) of what sorts."""
+    Of which dtype these are is not said.
+    """
     operator = call.operator
     if operator is not None and operator.cuts:
         return form.reshaped()
     if operator is None or not operator.pairs or form.array or index not in (0, 1):
         return UNKNOWN
-    if operator.dim_returns and not _names_dimension(node, call.given):
-        return UNKNOWN
-    dtype = "int64" if index else form.dtype
-    if operator.keeps_shape:
-        return form._replace(dtype=dtype, moved=form.moved or call.name != "sort")
-    return form.reshaped().of_dtype(dtype)
+    kept = form._replace(moved=form.moved or call.name != "sort") if operator.keeps_shape else form.reshaped()
+    return kept.of_dtype("")
 
 
 def with_number(form: Form, number: str) -> Form:
@@ -104,7 +95,7 @@ def together(forms: Sequence[Form]) -> Form:
     return Form(dtype=forms[0].dtype if len({form.dtype for form in forms}) == 1 else "", moved=True)
 
 
-def _names_dimension(node: ast.Call, given: Sequence[ast.expr]) -> bool:
+def names_dimension(node: ast.Call, given: Sequence[ast.expr]) -> bool:
     """Whether `max` and the like are told a dimension: what they are told without a name may be another tensor."""
     first = given[0] if given else None
     first = first.operand if isinstance(first, ast.UnaryOp) else first

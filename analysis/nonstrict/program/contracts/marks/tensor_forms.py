@@ -22,9 +22,9 @@ from nonstrict.program.contracts.marks.form_tables import (
     UNKNOWN,
     Form,
     either,
+    names_dimension,
     part_of,
     promoted,
-    reduced,
     together,
     with_number,
 )
@@ -142,7 +142,9 @@ class Forms:
         form = self.of(call.operand) if call.operand is not None else UNKNOWN
         if form == UNKNOWN and call.is_method and all(keyword.arg != "dim" for keyword in node.keywords):
             return UNKNOWN
-        found = part_of(node, call, form, part.at)
+        if call.operator is not None and call.operator.dim_returns and not names_dimension(node, call.given):
+            return UNKNOWN
+        found = part_of(call, form, part.at)
         return found if found.dtype else found.of_dtype(self._result_dtype(node, call, form, part.at))
 
     def _of_operator(self, node: ast.BinOp) -> Form:
@@ -194,7 +196,7 @@ class Forms:
         if name == "arange" and not method and len(node.args) == 1:
             whole = self._is_size(operand) or isinstance(getattr(operand, "value", None), int)
             return _made(self._dtype(node) or ("int64" if whole else ""))
-        found = self._kept(node, call, form) or reduced(call)
+        found = self._kept(node, call, form) or _made("")
         return found if found.dtype else found.of_dtype(self._result_dtype(node, call, form))
 
     def _result_dtype(self, node: ast.Call, call: Called, form: Form, at: int = -1) -> str:
@@ -204,7 +206,7 @@ class Forms:
             return told
         if at < 0 and operator.dim_returns not in ("", operator.returns) and (call.given or node.keywords):
             return ""
-        if operator.promotes:
+        if operator.promotes and at < 0:
             return self._promoted(form, [*call.given, *(keyword.value for keyword in node.keywords)]).dtype
         given, named = 1 + len(call.given), [keyword.arg or "**" for keyword in node.keywords]
         found = operator.result_dtype("float32" if form.dtype == FLOATING else form.dtype, given, named, at)
