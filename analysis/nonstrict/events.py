@@ -28,7 +28,7 @@ class Event(_Plain):
     TORCH_STATE = "torch-state"  # what: the function; value: BOOL for `set_grad_enabled` as a statement
     RANDOM = "random"  # a nondeterministic value decides the result; what: "draws from Python's random generator", ...
     ESCAPE = "escape"  # tensor data is needed as a Python value; value: the tensor; what: the operation; how: `Taken`
-    POINTER = "pointer"  # address of a tensor is taken; place of the tensor; what: the operation
+    POINTER = "pointer"  # memory of a tensor is asked for; place of the tensor; what: the operation; how: a `Pointed`
     NATIVE = "native"  # compiled code outside torch gets a traced tensor; what: the callee
     THREAD = "thread"  # work is handed to another thread or process; what: the callee
     RAISE = "raise"  # an exception leaves the function; what: the exception's name, value: its class
@@ -77,6 +77,15 @@ class Taken(_Plain):
     def is_symbolic(self) -> bool:
         """Whether it may stay a symbol, which torch can record."""
         return self in (Taken.ITEM, Taken.LIST, Taken.MASK, Taken.SIZE)
+
+
+class Pointed(_Plain):
+    """What is asked of a tensor that has no memory while it is traced."""
+
+    ADDRESS = "address"
+    """Where it lies."""
+    STORAGE = "storage"
+    """To work on its storage: the graph has no such operators."""
 
 
 class Question(_Plain):
@@ -198,4 +207,4 @@ class Construct(_Plain):
 
 
 #: In which way an effect of an event happens that has more than one.
-How: TypeAlias = Read | Change | Unseen | Decision | Taken | Question | Gradient | Construct
+How: TypeAlias = Read | Change | Unseen | Decision | Taken | Pointed | Question | Gradient | Construct

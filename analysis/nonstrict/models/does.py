@@ -40,9 +40,10 @@ environ_read, environ_write = _effect(Doing.ENVIRON_READ), _effect(Doing.ENVIRON
 #: `draw`: a number of Python's own generators; `random`: anything else by chance.
 draw, random, seed = _effect(Doing.DRAW), _effect(Doing.RANDOM), _effect(Doing.SEED)
 clock, identity = _effect(Doing.CLOCK), _effect(Doing.IDENTITY)
-thread, process = _effect(Doing.THREAD), _effect(Doing.PROCESS)
+#: Others do it: a function of the program, in a thread or a process of its own, or another program.
+thread, process, program = _effect(Doing.THREAD), _effect(Doing.PROCESS), _effect(Doing.PROGRAM)
 exit = _effect(Doing.EXIT)  # noqa: A001  # models say `does.exit`
-pointer, hook = _effect(Doing.POINTER), _effect(Doing.HOOK)
+pointer, storage, hook = _effect(Doing.POINTER), _effect(Doing.STORAGE), _effect(Doing.HOOK)
 #: A traced tensor that is given to it leaves what torch can trace.
 native, escape = _effect(Doing.NATIVE), _effect(Doing.ESCAPE)
 torch_state, torch_query = _effect(Doing.TORCH_STATE), _effect(Doing.TORCH_QUERY)

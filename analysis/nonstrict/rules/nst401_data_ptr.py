@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.events import Event
+from nonstrict.events import Event, Pointed
 from nonstrict.findings import Severity
-from nonstrict.program.externals.storages import is_address
 from nonstrict.rules.base import Rule, report
 from nonstrict.rules.effect_texts import clause
 from nonstrict.rules.expectation import Expectation, Experiment
@@ -14,6 +13,7 @@ from nonstrict.rules.expectation import Expectation, Experiment
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.events import How
     from nonstrict.findings import Finding, Fix
     from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
@@ -28,17 +28,17 @@ def examine(body: Body) -> Iterator[Finding]:
         if captured:
             note = f"`{body.api}` freezes the address, and a write through it happens while tracing only"
         else:
-            note = f"a tensor has no memory {_fate(body, effect.what)}"
+            note = f"a tensor has no memory {_fate(body, effect.how)}"
         advice = "wrap the code that needs the address in a `torch.library.custom_op` with `register_fake`"
         severity = Severity.NOTE if captured else RULE.severity
         yield report(RULE, body, seen, message, note=note, help=advice, severity=severity)
 
 
-def _fate(body: Body, what: str) -> str:
+def _fate(body: Body, asked: How | None) -> str:
     traced = f"while `{body.api}` traces `{body.function}`"
     if body.marker == "make-fx":
         return f"{traced}: this fails, or the address of the example input is baked in"
-    said = ' (torch says "Unsupported output type")' if is_address(what) else ""
+    said = ' (torch says "Unsupported output type")' if asked is Pointed.ADDRESS else ""
     return f"{traced}: torch.compile fails{said}"
 
 

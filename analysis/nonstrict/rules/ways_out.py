@@ -38,7 +38,7 @@ _OF_EFFECTS = {
     **dict.fromkeys((Doing.DRAW, Doing.RANDOM, Doing.SEED), _Use.CHANCE),
     **dict.fromkeys((Doing.TORCH_STATE, Doing.ENVIRON_WRITE), _Use.SETTING),
     **dict.fromkeys((Doing.TORCH_QUERY, Doing.ENVIRON_READ, Doing.IDENTITY), _Use.QUESTION),
-    **dict.fromkeys((Doing.IO, Doing.PROCESS, Doing.THREAD), _Use.EXCHANGE),
+    **dict.fromkeys((Doing.IO, Doing.PROCESS, Doing.PROGRAM, Doing.THREAD), _Use.EXCHANGE),
 }
 
 _ELEMENT = "use `index_select` or `gather` with an index of one element: `x.index_select(0, place.view(1))`"

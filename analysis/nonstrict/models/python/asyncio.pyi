@@ -5,7 +5,7 @@ import threading
 
 from nonstrict.models import does
 
-@does.process("starts a process")
+@does.program("starts a process")
 def create_subprocess_exec(program): ...
 
 create_subprocess_shell = create_subprocess_exec

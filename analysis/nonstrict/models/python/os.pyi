@@ -53,7 +53,7 @@ def eventfd(initval, flags): ...
 
 memfd_create = openpty = eventfd
 
-@does.process("replaces the process")
+@does.program("replaces the process")
 def execl(file, *args): ...
 
 execle = execlp = execlpe = execv = execve = execvp = execvpe = execl
@@ -68,7 +68,7 @@ def fdopen(fd, mode, buffering, encoding) -> TextIOWrapper: ...
 
 popen = fdopen
 
-@does.process("starts a process")
+@does.program("starts a process")
 def fork(): ...
 
 forkpty = posix_spawn = posix_spawnp = spawnl = spawnle = spawnlp = spawnlpe = spawnv = spawnve = spawnvp = fork
@@ -170,7 +170,7 @@ replace = renames
 def strerror(code) -> str: ...
 @does.clock
 def times() -> tuple: ...
-@does.process("waits for a process")
+@does.program("waits for a process")
 def wait(): ...
 
 wait3 = wait4 = waitid = waitpid = wait

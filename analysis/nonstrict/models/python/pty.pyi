@@ -2,7 +2,7 @@
 
 from nonstrict.models import does
 
-@does.process("starts a process")
+@does.program("starts a process")
 def fork(): ...
 
 spawn = fork

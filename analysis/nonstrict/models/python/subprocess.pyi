@@ -4,18 +4,18 @@ from multiprocessing import Process
 
 from nonstrict.models import does
 
-@does.process("starts a process")
+@does.program("starts a process")
 def run(args): ...
 
 call = check_call = getstatusoutput = run
 
-@does.process("starts a process")
+@does.program("starts a process")
 def check_output(args) -> bytes: ...
-@does.process("starts a process")
+@does.program("starts a process")
 def getoutput(cmd) -> str: ...
 
-@does.process("starts a process")
+@does.program("starts a process")
 class Popen(Process):
-    @does.process("uses a process")
+    @does.program("uses a process")
     def communicate(self, input): ...
     kill = poll = send_signal = terminate = wait = communicate

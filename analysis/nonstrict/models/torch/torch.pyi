@@ -100,21 +100,21 @@ class Tensor:
 class TypedStorage:
     @does.pointer
     def data_ptr(self): ...
-    @does.pointer("resizes the tensor's storage")
+    @does.storage("resizes the tensor's storage")
     def resize_(self, size): ...
 
 class UntypedStorage:
     @does.pointer
     def data_ptr(self, *args): ...
-    @does.pointer("resizes the storage of a tensor")
+    @does.storage("resizes the storage of a tensor")
     def resize_(self, *args): ...
     _resize_ = resize_
-    @does.pointer("writes into the storage of a tensor")
+    @does.storage("writes into the storage of a tensor")
     def copy_(self, source, non_blocking): ...
     fill_ = copy_
-    @does.pointer("copies the storage of a tensor")
+    @does.storage("copies the storage of a tensor")
     def clone(self): ...
-    @does.pointer("reads the storage of a tensor")
+    @does.storage("reads the storage of a tensor")
     def tolist(self): ...
 
 @submodule

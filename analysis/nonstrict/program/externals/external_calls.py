@@ -6,7 +6,7 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nonstrict.events import Change, Drawn, Event, Taken
+from nonstrict.events import Change, Drawn, Event, Pointed, Taken
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.putting_back import only_put_back
 from nonstrict.findings import Output
@@ -77,7 +77,7 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
     if (thing := _thing(frame, name, positional, keywords)) is not None:
         return thing
     if name in _DLPACK:
-        return _pointer(frame, node, name, "shares memory through DLPack", [*positional, *keywords.values()])
+        return _from_dlpack(frame, node, [*positional, *keywords.values()])
     if (special := builtin_calls.SPECIAL.get(name)) is not None:
         return special(frame, node, positional, keywords)
     if (told := unbound_methods.call(frame, node, name, positional, keywords)) is not None:
@@ -251,11 +251,10 @@ def _seed(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Val
     return NONE
 
 
-def _process(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value]) -> Value | None:
-    """Functions that run as processes of their own are work handed over; programs that are run are effects."""
-    of_system = known.name.startswith(("subprocess.", "os.", "pty.", "asyncio."))
-    program = of_system and not any(_is_work(value) for value in values)
-    return _io(frame, node, known, what, values) if program else _thread(frame, node, known, what, values)
+def _program(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value]) -> Value | None:
+    """A program that is run is an effect, and one that is given a function or tensors is handed work."""
+    handed = any(_is_work(value) for value in values)
+    return _thread(frame, node, known, what, values) if handed else _io(frame, node, known, what, values)
 
 
 def _thread(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value]) -> Value | None:
@@ -289,16 +288,20 @@ def _callee(node: ast.AST) -> str:
     return f"`{ast.unparse(node.func)}()`" if isinstance(node, ast.Call) else "this"
 
 
-def _pointed(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value]) -> Value:
-    return _pointer(frame, node, known.name, what, values)
+def _pointed(frame: Frame, node: ast.AST, known: Entry, what: str, values: list[Value], asked: Pointed) -> Value:
+    tensor = next((value for value in values if value.is_tensor), None)
+    if tensor is not None:
+        frame.emit(Event.POINTER, node, tensor.place, tensor, what, how=asked)
+    return UNKNOWN
 
 
-def _pointer(frame: Frame, node: ast.AST, name: str, what: str, values: list[Value]) -> Value:
+def _from_dlpack(frame: Frame, node: ast.AST, values: list[Value]) -> Value:
+    """A tensor that has the memory of another."""
     tensor = next((value for value in values if value.is_tensor), None)
     if tensor is None:
         return UNKNOWN
-    frame.emit(Event.POINTER, node, tensor.place, tensor, what)
-    return Value(Kind.TENSOR) if name in _DLPACK else UNKNOWN
+    frame.emit(Event.POINTER, node, tensor.place, tensor, "shares memory through DLPack", how=Pointed.ADDRESS)
+    return Value(Kind.TENSOR)
 
 
 def native(frame: Frame, node: ast.AST, name: str, values: Sequence[Value]) -> Value:
@@ -395,8 +398,10 @@ _EFFECTS = {
     Doing.IDENTITY: _random,
     Doing.SEED: _seed,
     Doing.THREAD: _thread,
-    Doing.PROCESS: _process,
-    Doing.POINTER: _pointed,
+    Doing.PROCESS: _thread,
+    Doing.PROGRAM: _program,
+    Doing.POINTER: partial(_pointed, asked=Pointed.ADDRESS),
+    Doing.STORAGE: partial(_pointed, asked=Pointed.STORAGE),
     Doing.NATIVE: _native,
     Doing.TORCH_STATE: _torch_state,
     Doing.TORCH_GUARDED: _torch_guarded,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.events import Change, Event
+from nonstrict.events import Change, Event, Pointed
 from nonstrict.facts.context_variables import variable
 from nonstrict.knowledge.operators import BASE_MODULE, nn_module, rebinds, tensor_method
 from nonstrict.models.entries import Doing, Entry
@@ -117,7 +117,7 @@ def _tensor(
     if name == "as_subclass" and positional and positional[0].kind is Kind.CLASS:
         return receiver._replace(ref=positional[0].ref)
     if name in _POINTERS:
-        frame.emit(Event.POINTER, node, receiver.place, receiver, f"`{name}()`")
+        frame.emit(Event.POINTER, node, receiver.place, receiver, f"`{name}()`", how=Pointed.ADDRESS)
         return Value(Kind.NUMBER, FRESH, flags=Flag.POINTER)
     if name == "storage_offset" and receiver.place.root is Root.ARGUMENT:
         frame.emit(Event.STORAGE, node, receiver.place, receiver)

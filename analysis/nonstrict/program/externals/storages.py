@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.events import Event
+from nonstrict.events import Event, Pointed
+from nonstrict.models.entries import Doing
 from nonstrict.models.library import SHIPPED
 from nonstrict.program.domain.references import Memory
 from nonstrict.program.domain.values import NUMBER, UNKNOWN, Flag, Kind, Value
@@ -22,20 +23,14 @@ METHODS = frozenset({"untyped_storage", "storage", "_typed_storage"})
 OF_TENSORS = frozenset({"untyped_storage", "_typed_storage"})
 _ADDRESSES = frozenset({"data_ptr", "share_memory_", "_share_memory_"})
 #: What storages do with memory: the graph has no such operators, so that every backend but "eager" refuses it.
-_MEMORY = {
+_WORK = {
     name: entry.effect.what
     for name, entry in SHIPPED.members("torch.UntypedStorage").items()
-    if entry.effect is not None and name not in _ADDRESSES
+    if entry.effect is not None and entry.effect.doing is Doing.STORAGE
 }
-_OF_ANOTHER = "gives a tensor the storage of another"
 #: What gives memory another size, of which a tensor without elements has none to lose.
 _RESIZING = frozenset({"resize_", "_resize_"})
 _NUMBERS = frozenset({"data_ptr", "nbytes", "size"})
-
-
-def is_address(operation: str) -> bool:
-    """Whether an operation, as effects name it, asks where a tensor is, and not for what lies there."""
-    return operation not in _MEMORY.values() and operation != _OF_ANOTHER
 
 
 def of(tensor: Value) -> Value:
@@ -73,13 +68,14 @@ def call(
         return UNKNOWN
     tensor = storage.ref.tensor
     if name in _ADDRESSES:
-        frame.emit(Event.POINTER, node, tensor.place, tensor, f"the storage's `{name}()`")
-    elif name in _MEMORY and not (name in _RESIZING and tensor.flags & Flag.EMPTY):
-        frame.emit(Event.POINTER, node, tensor.place, tensor, _MEMORY[name])
+        frame.emit(Event.POINTER, node, tensor.place, tensor, f"the storage's `{name}()`", how=Pointed.ADDRESS)
+    elif name in _WORK and not (name in _RESIZING and tensor.flags & Flag.EMPTY):
+        frame.emit(Event.POINTER, node, tensor.place, tensor, _WORK[name], how=Pointed.STORAGE)
     return NUMBER if name in _NUMBERS else UNKNOWN
 
 
 def given_to(frame: Frame, node: ast.AST, tensor: Value, name: str, given: Sequence[Value]) -> None:
     """`tensor.set_(...)`: with a tensor, or nothing, it is traced; with a storage it is not."""
     if name == "set_" and given and given[0].kind is Kind.STORAGE:
-        frame.emit(Event.POINTER, node, tensor.place, tensor, _OF_ANOTHER)
+        what = "gives a tensor the storage of another"
+        frame.emit(Event.POINTER, node, tensor.place, tensor, what, how=Pointed.STORAGE)

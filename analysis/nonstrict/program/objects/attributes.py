@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.events import Event, Question, Read, Step
+from nonstrict.events import Event, Pointed, Question, Read, Step
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import nn_module, tensor_attribute, tensor_method
 from nonstrict.program.domain.access_paths import FRESH, VIEW, AccessPath, Root
@@ -150,7 +150,7 @@ def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
         return Value(Kind.EXTERNAL_METHOD, base.place, ExternalMethod(base, name))
     _query_tensor(frame, node, base, name)
     if name in _POINTER_ATTRIBUTES:
-        frame.emit(Event.POINTER, node, base.place, base, name)
+        frame.emit(Event.POINTER, node, base.place, base, name, how=Pointed.ADDRESS)
         return UNKNOWN
     simple = _ATTRIBUTE_KINDS.get(kind or "")
     if simple is not None:
