@@ -36,6 +36,7 @@ Y = AccessPath(Root.ARGUMENT, "", "y")
 W = AccessPath(Root.GLOBAL, "a.py", "W")
 V = AccessPath(Root.GLOBAL, "a.py", "V")
 ONE, TWO = NUMBER._replace(const=1), NUMBER._replace(const=2)
+COUNTED = NUMBER._replace(flags=Flag.WHOLE)
 
 
 def class_named(name: str) -> Class:
@@ -78,7 +79,21 @@ def test_what_is_joined_with_itself_is_itself():
 
 
 def test_two_constants_are_a_value_of_the_kind():
-    assert join(ONE, TWO) == NUMBER
+    assert join(ONE, NUMBER._replace(const=0.5)) == NUMBER
+
+
+def test_two_whole_numbers_are_a_whole_number():
+    assert join(ONE, TWO) == COUNTED
+    assert join(ONE, COUNTED) == COUNTED
+    assert join(COUNTED, NUMBER) == NUMBER
+
+
+@pytest.mark.parametrize(
+    ("value", "whole"),
+    [(ONE, True), (COUNTED, True), (NUMBER, False), (NUMBER._replace(const=1.0), False), (BOOL, False)],
+)
+def test_whole_numbers(value: Value, whole: bool):
+    assert value.is_whole is whole
 
 
 def test_two_kinds_are_a_union_that_lives_nowhere():

@@ -90,6 +90,7 @@ class Flag:
     GRADIENT = 262144  # tensor made to need gradients
     EMPTY = 524288  # tensor made without elements: there is no memory
     COMPILED = 1048576  # module as `torch.compile` returns it: another object around the one that it was given
+    WHOLE = 2097152  # number that is an `int`, as what counts gives, or sizes; a constant tells it itself
     INSIDE = 1024  # held by a plain attribute of a module argument: no guard watches it, however deep
 
 
@@ -203,6 +204,11 @@ class Value(NamedTuple):
     def is_tensor(self) -> bool:
         """Whether this surely is a tensor or parameter."""
         return self.kind in TENSORS
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether this surely is an `int`, which a truth value is not taken for."""
+        return self.kind is Kind.NUMBER and (type(self.const) is int or bool(self.flags & Flag.WHOLE))
 
     @property
     def holds_tensor(self) -> bool:
@@ -344,6 +350,7 @@ def join(left: Value | None, right: Value) -> Value:
         place = left.place if left.place == right.place else _common(left, right)
         const = left.const if left.const == right.const else NO_CONSTANT
         flags = (left.flags & right.flags) | ((left.flags | right.flags) & _OF_EITHER)
+        flags |= Flag.WHOLE if left.is_whole and right.is_whole else Flag.NONE
         if left.kind is Kind.TENSOR and FRESH.root in (left.place.root, right.place.root) and place != FRESH:
             flags |= Flag.MAYBE
         return Value(left.kind, place, left.ref, const, left.heap, flags, taint)

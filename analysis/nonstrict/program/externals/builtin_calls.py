@@ -69,6 +69,11 @@ def _complex(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
     return _number(frame, node, positional, keywords)._replace(ref=COMPLEX)
 
 
+def _whole(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    made = _number(frame, node, positional, keywords)
+    return made._replace(flags=made.flags | Flag.WHOLE)
+
+
 def _number(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     """`int(x)`, `float(x)`: of a tensor, its data is needed."""
     if not positional:
@@ -134,7 +139,7 @@ def _length(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
     if value.is_tensor and not frame.region:
         taint = symbolic_sizes.dimension(taint, Value(Kind.NUMBER, const=0))
         frame.needed(value.with_taint(symbolic_sizes.rows(value)), exactly=True)
-    return iteration.count(frame, value) or Value(Kind.NUMBER, flags=shape, taint=taint)
+    return iteration.count(frame, value) or Value(Kind.NUMBER, flags=shape | Flag.WHOLE, taint=taint)
 
 
 def _drawn(taint: frozenset[Any]) -> frozenset[Any]:
@@ -165,8 +170,13 @@ def _extreme(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
             frame.emit(Event.ESCAPE, node, value.place, value, "comparing tensors by value")
             return Value(Kind.TENSOR)
         frame.needed(value)
-    result = NUMBER if all(value.kind is Kind.NUMBER for value in candidates) else UNKNOWN
+    result = _computed(candidates) if all(value.kind is Kind.NUMBER for value in candidates) else UNKNOWN
     return result.with_taint(_pending(candidates))
+
+
+def _computed(numbers: list[Value]) -> Value:
+    """The largest of some numbers, or their sum: it is whole if they all are."""
+    return Value(Kind.NUMBER, flags=Flag.WHOLE if all(one.is_whole for one in numbers) else Flag.NONE)
 
 
 def _sorted(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -197,7 +207,7 @@ def _sum(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[st
     taint = _pending([*positional, *starts]) | element.taint
     if not frame.region:
         taint = symbols.added_up(taint)
-    return (NUMBER if element.kind is Kind.NUMBER else UNKNOWN).with_taint(taint)
+    return (_computed([element, *starts]) if element.kind is Kind.NUMBER else UNKNOWN).with_taint(taint)
 
 
 def _any(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -409,10 +419,10 @@ SPECIAL: dict[str, Handler] = {
     **dict.fromkeys(strict_switch.SWITCHES, strict_switch.switch),
     "builtins.globals": _globals,
     "builtins.staticmethod": _same,
-    "builtins.int": _number,
+    "builtins.int": _whole,
     "builtins.float": _number,
     "builtins.complex": _complex,
-    "operator.index": _number,
+    "operator.index": _whole,
     "builtins.bool": _bool,
     "builtins.str": _string,
     "builtins.repr": _text,

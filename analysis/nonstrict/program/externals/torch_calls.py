@@ -410,14 +410,16 @@ def _result(
     later = asked is not None and subscripts.later_dimension(frame, asked)
     if returns == "number":
         sized = last in _SHAPE_RESULTS and not later
-        return Value(Kind.NUMBER, flags=shape, taint=symbolic_sizes.fresh(first.taint) if sized else frozenset())
+        flags = shape | (Flag.WHOLE if operator.metadata else Flag.NONE)
+        return Value(Kind.NUMBER, flags=flags, taint=symbolic_sizes.fresh(first.taint) if sized else frozenset())
     if returns == "bool":
         return BOOL
     if returns == "size":
         taint = frozenset[Any]() if later else symbolic_sizes.fresh(first.taint)
         if asked is not None and not frame.region:
             taint = symbolic_sizes.dimension(first.taint, asked)
-        return Value(Kind.NUMBER if named_dim or values[1:] else Kind.SIZE, flags=shape, taint=taint)
+        kind = Kind.NUMBER if named_dim or values[1:] else Kind.SIZE
+        return Value(kind, flags=shape | Flag.WHOLE, taint=taint)
     if returns == "none":
         return NONE
     tensors = [value for value in values if value.is_tensor]

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
 _MAX_ELEMENTS = 64
 #: What the result of arithmetic takes over from the numbers.
+#: What makes whole numbers of whole numbers.
+_WHOLE = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 _OF_NUMBERS = Flag.POINTER | Flag.SHAPE
 _NO_TAINT: frozenset[object] = frozenset()
 
@@ -199,7 +201,9 @@ def _arithmetic(frame: Frame, left: Value, right: Value, operator: ast.operator)
     if known is not None:
         return known.with_taint(left.taint | right.taint)
     taint = left.taint | right.taint if frame.region else symbols.arithmetic(operator, left, right)
-    return Value(Kind.NUMBER, FRESH, flags=(left.flags | right.flags) & _OF_NUMBERS, taint=taint)
+    whole = isinstance(operator, _WHOLE) and left.is_whole and right.is_whole
+    flags = ((left.flags | right.flags) & _OF_NUMBERS) | (Flag.WHOLE if whole else Flag.NONE)
+    return Value(Kind.NUMBER, FRESH, flags=flags, taint=taint)
 
 
 def _tensor_arithmetic(frame: Frame, left: Value, right: Value, operator: ast.operator) -> Value:

@@ -55,7 +55,7 @@ _OF_SUBCLASSES = frozenset({"_local_tensor", "_spec", "_offsets", "_lengths", "_
 _CLASS_NAMES = frozenset({"__name__", "__qualname__"})
 _ATTRIBUTE_KINDS = {
     "size": SIZE,
-    "number": NUMBER,
+    "number": NUMBER._replace(flags=Flag.WHOLE),
     "bool": BOOL,
     "dtype": SETTING,
     "device": SETTING,

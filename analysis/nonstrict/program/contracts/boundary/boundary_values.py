@@ -11,14 +11,14 @@ from nonstrict.facts.scopes import is_as_passed, scope_of
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import own_scope, walk
-from nonstrict.program.contracts.boundary import making, pytree_support, registered, whole_numbers
+from nonstrict.program.contracts.boundary import making, pytree_support, registered
 from nonstrict.program.contracts.boundary.making import Made
 from nonstrict.program.contracts.boundary.pytree_support import Boundary, Refused
 from nonstrict.program.discovery import callers
 from nonstrict.program.domain.access_paths import FRESH, NOWHERE, Root
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.references import Bound
-from nonstrict.program.domain.values import NESTED_CONTAINERS, NONE, UNKNOWN, Kind, Value
+from nonstrict.program.domain.values import NESTED_CONTAINERS, NO_CONSTANT, NONE, UNKNOWN, Kind, Value
 from nonstrict.program.objects import classes, parameters
 from nonstrict.program.objects.annotations import canonical, promised_value
 
@@ -367,9 +367,18 @@ def _one(
     maybe = maybe or judge.result(_without_none(value)) is None
     refused = judge.result(value)
     alone = refused is None and body.marker == "in-graph"
-    if what := whole_numbers.alone(function, shown, value, dynamic=dynamic) if alone else "":
+    if what := _number_alone(value, dynamic) if alone and isinstance(shown, ast.expr) else "":
         refused, maybe = pytree_support.Refused(what, "return it beside a tensor, or use `nonstrict_trace`"), False
     return BoundaryResult(span_of(function.module.path, function.offset, shown), value, refused, maybe=maybe)
+
+
+def _number_alone(value: Value, dynamic: Callable[[], bool]) -> str:
+    """What a value is that `allow_in_graph` does not take: one whole number or flag; "" if it is, or may be, another.
+
+    Measured on torch 2.13: what comes of a size that is dynamic is taken, as it is symbolic then; `dynamic` tells so.
+    """
+    what = "a flag alone" if value.kind is Kind.BOOL else "a whole number alone" if value.is_whole else ""
+    return "" if what and value.const is NO_CONSTANT and dynamic() else what
 
 
 def _without_none(value: Value, depth: int = 0) -> Value:
