@@ -28,6 +28,8 @@ if TYPE_CHECKING:
         ("-x.shape[0] // 2 + 1", True),
         ("max(x.shape[0], 4)", True),
         ("sum(x.shape)", True),
+        ("abs(x.ndim - 3)", True),
+        ("abs(x.ndim - 0.5)", False),
         ("x.shape[0] / 2", False),
         ("x.shape[0] ** x.ndim", False),
         ("x.shape[0] * 0.5", False),

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 _IN_MEMORY = frozenset({"io.StringIO", "io.BytesIO"})
 _NAMESPACES = frozenset({"types.SimpleNamespace", "argparse.Namespace"})
+#: Functions of numbers that give whole ones of whole ones (Built-in Functions in the documentation of Python).
+_KEEPING_WHOLE = frozenset({"builtins.abs", "builtins.round"})
 _DLPACK = frozenset({"torch.from_dlpack", "torch.utils.dlpack.from_dlpack"})
 _NATIVE_LOADERS = frozenset(
     {
@@ -175,7 +177,9 @@ def _other(frame: Frame, node: ast.AST, name: str, known: Entry | None, values: 
             return native(frame, node, name, values)
     if known is None or known.returns == ANY:
         return _unknown(frame, node, name, known, values)
-    return _made(frame, known.returns, name, values).with_taint(taint)
+    made = _made(frame, known.returns, name, values).with_taint(taint)
+    whole = name in _KEEPING_WHOLE and all(value.is_whole for value in values)
+    return made._replace(flags=made.flags | Flag.WHOLE) if whole else made
 
 
 def _unknown(frame: Frame, node: ast.AST, name: str, known: Entry | None, values: list[Value]) -> Value:
