@@ -29,7 +29,7 @@ from nonstrict.models.library import SHIPPED, Models, models_of, module_of
         ("os.getpid", Doing.IDENTITY),
         ("threading.Thread", Doing.THREAD),
         ("concurrent.futures.ThreadPoolExecutor", Doing.THREAD),
-        ("subprocess.run", Doing.PROCESS),
+        ("subprocess.run", Doing.PROGRAM),
         ("ctypes.cast", Doing.POINTER),
         ("copy.deepcopy", Doing.ESCAPE),
         ("numpy.asarray", Doing.ESCAPE),

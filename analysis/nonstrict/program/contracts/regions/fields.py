@@ -1,4 +1,4 @@
-"""Fields of dataclasses that keep their default: what no text of the program sets is decided while tracing."""
+"""Fields of dataclasses that keep their default: what no code of the program sets is decided while tracing."""
 
 from __future__ import annotations
 
@@ -12,10 +12,18 @@ from nonstrict.program.objects import classes
 
 if TYPE_CHECKING:
     from nonstrict.program.domain.definitions import Class
+    from nonstrict.program.domain.modules import Module
     from nonstrict.program.state.frames import Frame
 
-#: The arguments of a construction that gives none by position.
+#: What stands behind a name that is assigned to, also by an augmented assignment.
+_ASSIGNED = re.compile(r"\s*(?:=(?!=)|(?:[-+*/%@&|^]|\*\*|//|<<|>>)=)")
+#: What is given to a class that is called, and the arguments of a construction that gives none by position.
+_GIVEN = re.compile(r"\(([^()]*)")
 _BY_NAME = re.compile(r"\w+\s*=(?!=)|$")
+#: What stands around a class that is handed on or derived from, or bound: others make its objects, or change it.
+_OPENING, _CLOSING = re.compile(r"[(,=\[]\s*(?:\w+\.)?$"), re.compile(r"\s*[,)\]]")
+_BOUND, _LAST = re.compile(r"=\s*$"), re.compile(r"[ \t]*$", re.MULTILINE)
+_LOOKED_BACK = 200
 _DECIDED = frozenset({Kind.BOOL, Kind.NUMBER, Kind.STRING})
 
 
@@ -35,14 +43,22 @@ def default(frame: Frame, test: ast.expr) -> Value | None:
 
 
 def _is_set(frame: Frame, cls: Class, field: str) -> bool:
-    """Whether some text that knows a class may give a field another value: by name, by position, or unseen."""
+    """Whether some code that knows a class may give a field another value: by name, by position, or unseen."""
     known = frame.machine.elsewhere.mentions(cls.module, cls.name)
-    return any(_may_set(module.source.code, cls.name, field) for module in (cls.module, *known))
+    return any(_may_set(module, cls.name, field) for module in (cls.module, *known))
 
 
-def _may_set(code: str, name: str, field: str) -> bool:
-    assigned = re.search(rf"\b{field}\s*(?:=(?!=)|[-+*/|&]=)|[\"']{field}[\"']", code)
-    # A class that is handed on or derived from is made, or changed, by others.
-    handed_on = re.search(rf"[(,=\[]\s*(?:\w+\.)?{name}\s*[,)\]]|=\s*{name}\s*$", code, re.MULTILINE)
-    given = (match.group(1).strip() for match in re.finditer(rf"\b{name}\(([^()]*)", code))
-    return bool(assigned or handed_on) or any("*" in text or _BY_NAME.match(text) is None for text in given)
+def _may_set(module: Module, name: str, field: str) -> bool:
+    code = module.source.code
+    for start, end in module.outline.places((field,)):
+        if _ASSIGNED.match(code, end) or code[start - 1 : start] == code[end : end + 1] in ("'", '"'):
+            return True
+    for start, end in module.outline.places((name,)):
+        given = _GIVEN.match(code, end)
+        if given is None:
+            handed_on = _OPENING.search(code, max(0, start - _LOOKED_BACK), start) and _CLOSING.match(code, end)
+            if handed_on or (_BOUND.search(code, max(0, start - _LOOKED_BACK), start) and _LAST.match(code, end)):
+                return True
+        elif "*" in given[1] or _BY_NAME.match(given[1].strip()) is None:
+            return True
+    return False
