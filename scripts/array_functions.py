@@ -47,13 +47,21 @@ def _result(function: Any, *given: Any) -> Any:
 
 
 def _keeps_shape(function: Any) -> bool:
-    """Whether the result has the shape of the only operand, and its dtype if that is a floating-point one."""
+    """Whether the result has the shape of the only operand, and its dtype if that is a floating-point one.
+
+    A number that stands behind the operand, an axis for instance, makes no difference.
+    """
     shapes = ((2, 3), (4,), (1, 3, 2), (3, 1), ())
     dtypes = (np.float32, np.float64)
     operands = [np.full(shape, value, dtype) for shape in shapes for dtype in dtypes for value in (0.5, 0)]
-    found = [(one, _result(function, one)) for one in operands]
-    known = [(one.shape, one.dtype) == _form(made) for one, made in found if made is not None]
-    return len(known) > len(shapes) and all(known)
+    alone, with_number = ([_keeps(function, one, *given) for one in operands] for given in ((), (1,)))
+    return sum(one is not None for one in alone) > len(shapes) and False not in (*alone, *with_number)
+
+
+def _keeps(function: Any, operand: Any, *given: int) -> bool | None:
+    """Whether the result of one call has the form of its operand; None if NumPy refuses the call."""
+    made = _result(function, operand, *given)
+    return _form(made) == _form(operand) if made is not None else None
 
 
 def _form(made: Any) -> tuple[Any, ...]:
