@@ -151,7 +151,7 @@ def _operator(value: ast.BinOp, subject: Subject, guards: tuple[Guard, ...]) -> 
         if isinstance(value.op, ast.FloorDiv) and subject.is_direct(value.left) and not subject.mentioned(value.right):
             yield guards
         return
-    if not any(isinstance(side, ast.BinOp) and isinstance(side.op, ast.FloorDiv) for side in (value.left, value.right)):
+    if not any(map(_floors, (value.left, value.right))):
         both = subject.mentioned(value.left) and subject.mentioned(value.right)
         if both and not _mixes(value, subject):
             return  # `x - x.mean()`, `x / x.norm()`: once it is done, it does nothing
@@ -186,7 +186,9 @@ def _call(value: ast.Call, subject: Subject, guards: tuple[Guard, ...]) -> Itera
     call = subject.call(value)
     name = call.name
     operator = operator_of(call)
-    if name in _SETTLING or (operator is not None and operator.may_undo):
+    if name in _SETTLING or (operator is not None and _may_undo(operator)):
+        return
+    if _floors(value) and not any(subject.is_direct(part) for part in (call.operand, *call.given) if part is not None):
         return
     reached = subject.resolver.reached(value) if subject.depth < _FOLLOWED_CALLS else None
     if reached is not None:
@@ -201,8 +203,29 @@ def _call(value: ast.Call, subject: Subject, guards: tuple[Guard, ...]) -> Itera
         yield guards
     elif isinstance(value.func, ast.Name) and call.library in ("", "builtins") and name not in _PLAIN:
         return
+    operands = [part for part in (call.operand, *call.given) if part is not None and subject.mentioned(part)]
+    if operator is not None and operator.pointwise and len(operands) > 1:
+        return  # `atan2(sin(x), cos(x))` is the same for its own result, as `x / x.norm()` is
     for child in children(value):
         yield from computing(child, subject, guards)
+
+
+def _may_undo(operator: Operator) -> bool:
+    """Whether an operator may undo what was computed of its operand: it settles, or it is the same for many operands.
+
+    Where no gradient flows though each element is computed from those in its place, they are steps: `floor_divide`,
+    `heaviside`, `gt`.
+    """
+    steps = operator.pointwise and operator.cuts_gradients and not (operator.keeps_values or operator.changes)
+    return operator.may_undo or steps
+
+
+def _floors(node: ast.expr) -> bool:
+    """Whether an expression is `x // 8`, or a division that is told to round."""
+    if isinstance(node, ast.Call):
+        told = (one.value for one in node.keywords if one.arg == "rounding_mode")
+        return any(not isinstance(one, ast.Constant) or one.value is not None for one in told)
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv)
 
 
 def changes_together(parts: Sequence[ast.expr], subject: Subject) -> bool:
