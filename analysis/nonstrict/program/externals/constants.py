@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from nonstrict.knowledge.operators import Operator
     from nonstrict.program.state.frames import Frame
 
+#: The sizes of what has one element; -1 stands for what is left.
+_ONE = (1, -1)
+
 
 def is_single(data: Value) -> bool:
     """Whether a literal, maybe a nested one, has no more than one element."""
@@ -19,8 +22,13 @@ def is_single(data: Value) -> bool:
 
 
 def folds(frame: Frame, operator: Operator, positional: list[Value], keywords: dict[str, Value]) -> bool:
-    """Whether torch knows the result of an operator while tracing, as it knows all its arguments."""
-    if frame.region or not operator.folds:
+    """Whether torch knows the result of an operator while tracing, as it knows all its arguments.
+
+    It keeps no more than one element (`CONSTANT_NUMEL_LIMIT` in `torch/_subclasses/fake_tensor.py`).
+    """
+    given = [*positional[1:], *keywords.values()]
+    grows = operator.takes_sizes and not all(value.const in _ONE for value in given)
+    if frame.region or grows or not operator.folds:
         return False
     return all(_is_known(value) for value in (*positional, *keywords.values()))
 

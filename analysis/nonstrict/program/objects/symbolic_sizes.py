@@ -126,7 +126,8 @@ def left(last: str, operator: Operator, values: Sequence[Value], keywords: dict[
         return fresh(tensors[0].taint if tensors else rest) | rest
     if last in ("cat", "concat", "concatenate", "stack") and values:
         return _joined(last, values, keywords)
-    taint = frozenset[Any]().union(*(value.taint for value in tensors))
+    within = symbols.held_in(values[0]) if operator.joins and values else frozenset[Any]()
+    taint = within.union(*(value.taint for value in tensors))
     if not taint:
         return taint
     carried = frozenset(one for one in taint if one.event is Event.ESCAPE)
