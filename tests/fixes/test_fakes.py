@@ -57,3 +57,24 @@ def step(x):
     check(tmp_path, "NST608", text.format("x: torch.Tensor, k: float = 1.0", "x"), annotated, Applicability.SAFE)
     after = text.format("x, k=1.0, b=0.0", "x * k + b")
     check(tmp_path, "NST608", text.format("y, k=1.0", "y"), after, Applicability.SAFE)
+
+
+def test_truth_values_and_a_whole_number_give_whole_numbers(tmp_path: Path):
+    before = """\
+import torch
+
+
+@torch.library.custom_op("demo::doubled", mutates_args=())
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    return x.bool() * 2
+"""
+    after = (
+        before
+        + """
+
+@doubled.register_fake
+def _(x):
+    return torch.empty_like(torch.empty_like(x, dtype=torch.bool) * 2)
+"""
+    )
+    check(tmp_path, "NST606", before, after, Applicability.SAFE)

@@ -193,8 +193,9 @@ class Shapes:
         number = self._number(other, depth + 1)
         if tensor is None or number is None:
             return None
-        whole = number in ("int", "bool") and isinstance(node.op, _WHOLE)
-        squared = isinstance(node.op, ast.Pow) and left is not None and number == "int"
+        truths = self._forms.of(node.left if left is not None else node.right).dtype == "bool"
+        whole = number in ("int", "bool") and isinstance(node.op, _WHOLE) and not truths
+        squared = isinstance(node.op, ast.Pow) and left is not None and number == "int" and not truths
         if whole or squared:
             return tensor
         text = self.pure(other, depth + 1) or _NUMBERS[number]
