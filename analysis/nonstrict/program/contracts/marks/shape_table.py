@@ -94,7 +94,9 @@ def _pair(name: str, operator: Operator, given: Given) -> Value:
         reduced = rules.reduced(given, operator)
         return [reduced, reduced] if not isinstance(given.at(1, "other"), Tensor) else _broadcast(given)
     if operator.dim:
-        return None
+        told = given if given.has(operator.dim, "dim") else given._replace(named={**given.named, "dim": -1})
+        reduced = rules.reduced(told, operator)
+        return [reduced, reduced]
     found = rules.one_size((2, 1), "k")(given) if name == "topk" else Tensor(given.first)
     return [found, found]
 
