@@ -207,8 +207,13 @@ def folds(function: Any, schemas: list[Any], *, method: bool) -> bool:
             first = torch.tensor(value)
             if not isinstance(first, FakeTensor) or not is_safe(function):
                 return False
-            for given in arguments(function, schemas, first, method=method):
-                result = made(function, [first, *given])
-                if isinstance(result, FakeTensor):
-                    found.append(result.constant is not None)
+            ways = list(arguments(function, schemas, first, method=method))
+            told = _known(function, first, ways)
+            found += [*told, *(_known(function, first, [[first], [1]]) if told else ())]
     return bool(found) and all(found)
+
+
+def _known(function: Any, first: torch.Tensor, ways: list[list[Any]]) -> list[bool]:
+    """Of each call that gives a tensor, whether the tracer knows its element."""
+    made_of = (made(function, [first, *given]) for given in ways)
+    return [result.constant is not None for result in made_of if isinstance(result, FakeTensor)]

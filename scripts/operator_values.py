@@ -117,10 +117,22 @@ def takes_sizes(function: Any, schemas: list[Any]) -> bool:
     """Whether a number that a function is given is a size of its result, or how many results there are."""
     for schema in schemas if memory.is_safe(function) else ():
         for way in _with_sizes(schema):
-            forms = {_forms(memory.made(function, given)) for given in way} - {None}
-            if len(forms) > 1:
+            made = {value: _forms(memory.made(function, given)) for value, given in way.items()}
+            if _follows({value: _sizes(form) for value, form in made.items() if form is not None}):
                 return True
     return False
+
+
+def _follows(sizes: dict[int, set[int]]) -> bool:
+    """Whether one of the sizes is always the same multiple of the number: what is padded is not."""
+    if len(sizes) < 2:
+        return False
+    return any(all(number * times in found for number, found in sizes.items()) for times in range(1, 37))
+
+
+def _sizes(form: tuple[Any, ...]) -> set[int]:
+    """The sizes of a result, or of the first of several and how many these are."""
+    return {len(form), *_sizes(form[0])} if form and isinstance(form[0], tuple) else set(form)
 
 
 #: What a size is called where the schema does not say that it is one.
@@ -133,14 +145,14 @@ _SIZES: tuple[Callable[[int], list[int]], ...] = (
 )
 
 
-def _with_sizes(schema: Any) -> Iterator[list[list[Any]]]:
+def _with_sizes(schema: Any) -> Iterator[dict[int, list[Any]]]:
     """Calls of one schema that differ in a single number: a `SymInt`, which no dimension is, or one that is named."""
     required = [one for one in schema.arguments if not one.has_default_value()]
     for at, argument in enumerate(required):
         size = re.search(rf"SymInt\S* {argument.name}\b", str(schema)) is not None
         if size or (argument.name in _NAMED and str(argument.type) in ("int", "number")):
             for sizes in _SIZES:
-                yield [_given(required, at, value, sizes) for value in (1, 2, 3)]
+                yield {value: _given(required, at, value, sizes) for value in (1, 2, 3)}
 
 
 def _given(required: list[Any], at: int, value: int, sizes: Callable[[int], list[int]]) -> list[Any]:

@@ -139,8 +139,13 @@ def left(last: str, operator: Operator, values: Sequence[Value], keywords: dict[
         return (taint - carried) | symbols.hidden(carried)
     if last == "t":
         return transposed(taint)
-    if last in ("matmul", "mm"):
-        return product(*tensors[:2]) if len(tensors) > 1 else taint
+    if last in ("matmul", "mm", "inner") and len(tensors) > 1:
+        other = tensors[1].with_taint(transposed(tensors[1].taint)) if last == "inner" else tensors[1]
+        return product(tensors[0], other)
+    if last == "masked_scatter":
+        return elementwise(
+            [value for value in values[:2] if value.is_tensor]
+        )  # how many elements the source has does not matter
     if last in ("squeeze", "unsqueeze", "expand") and values:
         return (taint - carried) | _reshaped(last, carried, [*values[1:]], keywords)
     if last in _FLATTENING and (folded := _folded(last, values)) is not None:
@@ -210,7 +215,7 @@ def behind_removed(sight: Sight, dims: Sequence[object]) -> Sight:
 
 
 def transposed(taint: Taint) -> Taint:
-    """What the transpose of a matrix carries."""
+    """What the transpose of a matrix carries; a vector is its own."""
     swapped = {0: (1, -1), 1: (0, -2)}
     return frozenset(
         one._replace(
@@ -219,10 +224,15 @@ def transposed(taint: Taint) -> Taint:
                 behind=swapped.get(one.sight.along, (None, None))[1],
             )
         )
-        if one.event is Event.ESCAPE and one.sight.along is not None
+        if one.event is Event.ESCAPE and one.sight.along is not None and not _is_only(one.sight)
         else one
         for one in taint
     )
+
+
+def _is_only(sight: Sight) -> bool:
+    """Whether a size is that of the only dimension."""
+    return (sight.along, sight.behind) == (0, -1)
 
 
 def product(one: Value, other: Value) -> Taint:
