@@ -237,7 +237,7 @@ class Reader:
         if isinstance(node, ast.Name):
             return self.named(node)
         if isinstance(node, ast.Constant):
-            return int(node.value) if isinstance(node.value, (bool, int)) else 0 if node.value is ... else _text(node)
+            return node.value if isinstance(node.value, int) else 0 if node.value is ... else _text(node)
         if isinstance(node, (ast.Tuple, ast.List)):
             return self._sequence(node.elts)
         if isinstance(node, ast.Attribute):

@@ -110,8 +110,8 @@ def reduced(given: Given, operator: Operator) -> Tensor:
     if not given.has(operator.dim, "dim", "axis"):
         return Tensor(())
     keep = operator.keeping(given.values, given.named, default=0)
-    if shape is None or along is None or not isinstance(keep, int):
-        return UNKNOWN
+    if shape is None or along is None or isinstance(along, bool) or not isinstance(keep, int):
+        return UNKNOWN  # `x.std(False)` says nothing of a dimension
     if not shape:
         raise ImpossibleError
     gone = _dimensions(along, len(shape))
