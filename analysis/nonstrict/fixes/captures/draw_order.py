@@ -12,7 +12,6 @@ from nonstrict.facts.scopes import FunctionNode
 from nonstrict.facts.targets import last_name
 from nonstrict.fixes.captures import draws
 from nonstrict.fixes.uses import traced
-from nonstrict.program.domain.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,7 +74,7 @@ def _source(uses: Uses, document: Document, node: ast.AST) -> str:
     if not isinstance(node.func, ast.Attribute) or name.startswith("torch."):
         return ""
     held = uses.value(document, node.func.value)
-    generator = held.kind is Kind.INSTANCE and held.dotted == "random-generator"
+    generator = draws.is_generator(held)
     return last_name(node.func.value) if generator or draws.is_number(node.func.attr) else ""
 
 

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.arrays import drawn
+from nonstrict.models.library import SHIPPED
 from nonstrict.program.domain.values import NUMBER, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.uses.references import Uses
 
+_GENERATORS = ("random.Random", "numpy.random.Generator", "numpy.random.RandomState")
 #: Methods of the generators of Python that give a number, by how many arguments they take.
 _OF_PYTHON = {"gauss": 2, "randrange": 3}
 _NAMES = {
@@ -48,6 +50,11 @@ def value_of(uses: Uses, document: Document, node: ast.expr) -> Value:
     return uses.value(document, node)._replace(taint=frozenset())
 
 
+def is_generator(value: Value) -> bool:
+    """Whether a value is an object that draws random numbers."""
+    return value.kind is Kind.INSTANCE and SHIPPED.is_a(value.dotted, *_GENERATORS)
+
+
 def is_number(name: str) -> bool:
     """Whether methods of this name of generators, of NumPy or of Python, draw numbers."""
     return drawn(name) is not None or name in _OF_PYTHON
@@ -62,8 +69,7 @@ def _draws_number(uses: Uses, document: Document, node: ast.Call) -> bool:
     if not isinstance(function, ast.Attribute) or not is_number(name) or node.keywords or len(node.args) > most:
         return False
     holder = uses.value(document, function.value)
-    generator = holder.kind is Kind.INSTANCE and holder.dotted == "random-generator"
-    return generator or _callee(uses, document, node) == f"numpy.random.{name}"
+    return is_generator(holder) or _callee(uses, document, node) == f"numpy.random.{name}"
 
 
 def conversion(uses: Uses, document: Document, node: ast.expr) -> str:
