@@ -64,6 +64,13 @@ def test_a_store_under_a_key_and_one_under_any_change_any():
     assert one.changed == (W,)
 
 
+def test_an_expression_that_is_evaluated_twice_holds_either_value():
+    summary = Summary("f")
+    for value in (NUMBER, Value(Kind.STRING), NUMBER):
+        summary.hold(NODE, value)
+    assert {value.kind for value in summary.held[NODE].alternatives()} == {Kind.NUMBER, Kind.STRING}
+
+
 def test_what_a_called_function_does_is_seen_with_the_way_there():
     (seen,) = observed(calling(call(calling(call(doing(effect()))))))
     assert [edge.callee for edge in seen.chain] == ["outer", "inner"]

@@ -33,12 +33,15 @@ def is_deferred(node: FunctionNode) -> bool:
     return isinstance(node, ast.AsyncFunctionDef) or scope_of(node).is_generator
 
 
-def parameter_names(arguments: ast.arguments) -> tuple[str, ...]:
+def parameters_of(arguments: ast.arguments) -> tuple[ast.arg, ...]:
     """All parameters in order: positional, keyword-only, then `*args` and `**kwargs`."""
-    ordered = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    names = [argument.arg for argument in ordered]
-    names += [extra.arg for extra in (arguments.vararg, arguments.kwarg) if extra]
-    return tuple(names)
+    extra = (one for one in (arguments.vararg, arguments.kwarg) if one is not None)
+    return (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *extra)
+
+
+def parameter_names(arguments: ast.arguments) -> tuple[str, ...]:
+    """The names of all parameters in that order."""
+    return tuple(one.arg for one in parameters_of(arguments))
 
 
 def receiver_of(function: FunctionNode) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from nonstrict.program.domain.held import Held
+
 if TYPE_CHECKING:
     import ast
     from collections.abc import Iterator, Mapping
@@ -53,6 +55,11 @@ class Interpreted:
     def sites(self) -> tuple[CallSite, ...]:
         """The calls of the function that were seen."""
         raise NotImplementedError
+
+    @cached_property
+    def held(self) -> Held:
+        """What expressions hold, here and in what is called."""
+        return Held(self.summary, self.mark.function)
 
     def observed(self, *events: Event) -> Iterator[Observed]:
         """The effects of the given kinds, nearest first."""

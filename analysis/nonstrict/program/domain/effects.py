@@ -176,9 +176,10 @@ class Summary:
     effects: dict[tuple[object, ...], Effect] = field(default_factory=dict[tuple[object, ...], Effect])
     calls: dict[tuple[object, ...], CallEdge] = field(default_factory=dict[tuple[object, ...], CallEdge])
     returns: Value | None = None
-    #: what each `return` statement, or the body of a lambda, returns
     open_end: bool = False  # control may run off the end
-    results: dict[ast.AST, Value] = field(default_factory=dict["ast.AST", "Value"])
+    #: what each expression and parameter held, what each name was bound to, and what each `return` statement returned:
+    #: the join over all rounds of loops and all calls that the summary stands for
+    held: dict[ast.AST, Value] = field(default_factory=dict["ast.AST", "Value"])
     #: unbacked values made here: harmless if they reach what the marked function returns
     unbacked: dict[tuple[object, ...], Effect] = field(default_factory=dict[tuple[object, ...], Effect])
     #: keys of unbacked values that torch may know here
@@ -227,6 +228,12 @@ class Summary:
             holder.add_call(edge._replace(summary=inner, conditional=edge.conditional or conditional))
             holder = inner
         holder.add(observed.effect._replace(conditional=observed.effect.conditional or conditional))
+
+    def hold(self, node: ast.AST, value: Value) -> None:
+        """Record what an expression, parameter, bound name or `return` statement holds this time."""
+        known = self.held.get(node)
+        if known is not value:
+            self.held[node] = value if known is None else join(known, value)
 
     def add_call(self, edge: CallEdge) -> None:
         """Record a followed call once per callee context."""

@@ -28,7 +28,7 @@ from nonstrict.program.domain.values import (
     without_gradients,
 )
 from nonstrict.program.externals import constants, functional_calls, gradients, held_modules, storages
-from nonstrict.program.objects import attributes, container_flow, dtypes, subscripts, symbolic_sizes, typed
+from nonstrict.program.objects import attributes, container_flow, dimensions, dtypes, subscripts, symbolic_sizes, typed
 from nonstrict.program.state import checked_symbols
 
 if TYPE_CHECKING:
@@ -116,9 +116,12 @@ def apply(
         result = _plain(frame, node, name, operator, positional, keywords)
     if keywords and gradients.asked_for(keywords) and result.is_tensor:
         result = gradients.needing(result)
+    flags = result.flags
     if positional and positional[0].flags & Flag.LITERAL and constants.folds(frame, operator, positional, keywords):
-        return result._replace(flags=result.flags | Flag.LITERAL)
-    return result
+        flags |= Flag.LITERAL
+    if result.is_tensor:
+        flags |= dimensions.of_result(operator, name.rpartition(".")[2], positional, keywords)
+    return result if flags == result.flags else result._replace(flags=flags)
 
 
 def _applied(

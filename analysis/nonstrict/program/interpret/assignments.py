@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 def store(frame: Frame, target: ast.expr, value: Value, source: ast.AST) -> None:
     """Assign a value to a target."""
     if isinstance(target, ast.Name):
+        frame.summary.hold(target, value)
         frame.assign(target.id, value, target)
     elif isinstance(target, (ast.Tuple, ast.List)):
         _unpack(frame, target, value, source)
@@ -127,6 +128,7 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
         frame.observer.computed(frame, statement, result)
         if not in_env and result.kind is Kind.UNKNOWN:
             result = before.at(FRESH)
+        frame.summary.hold(target, result)
         frame.assign(target.id, result, statement)
         return
     result = expressions.operate(frame, statement, before, value, statement.op)
@@ -152,7 +154,7 @@ def _holder(frame: Frame, target: ast.expr, before: Value) -> Value:
 def _quietly(frame: Frame, target: ast.expr) -> Value:
     """What an augmented target holds: that it is read is part of the write."""
     summary = frame.summary
-    frame.summary = Summary(summary.function)
+    frame.summary = Summary(summary.function, held=summary.held)
     before = expressions.evaluate(frame, target)
     frame.summary = summary
     return before

@@ -6,7 +6,9 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts import fallthrough
+from nonstrict.facts.scopes import parameters_of
 from nonstrict.program.domain.values import NONE, UNKNOWN, Kind, Value, container, join
+from nonstrict.program.objects import dimensions
 
 if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame
@@ -19,8 +21,12 @@ def run(machine: Machine, frame: Frame) -> None:
     if function is None:
         return
     node = function.node
+    for parameter in parameters_of(node.args):
+        if parameter.arg in frame.env:
+            value = frame.env[parameter.arg] = dimensions.of_any_number(frame.env[parameter.arg])
+            frame.summary.hold(parameter, value)
     if isinstance(node, ast.Lambda):
-        frame.returned(node.body, frame.consume(node.body, machine.evaluate(frame, node.body)))
+        frame.returned(node, frame.consume(node.body, machine.evaluate(frame, node.body)))
         frame.done = True
     else:
         machine.execute(frame, node.body)

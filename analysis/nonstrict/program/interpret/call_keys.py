@@ -9,6 +9,7 @@ from nonstrict.program.domain import symbols
 from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.values import CALLABLES, TENSORS, UNKNOWN, Flag, Kind, Value
 from nonstrict.program.externals import differentiation
+from nonstrict.program.objects import dimensions
 
 if TYPE_CHECKING:
     from nonstrict.program.domain.definitions import Function
@@ -64,6 +65,7 @@ def _shape(value: Value, told_apart: int, mode: int) -> Value:
 
     What is traced of a module is the same in the wrapper that `torch.compile` puts around it.
     """
+    value = dimensions.of_any_number(value)
     if value.flags & Flag.COMPILED and mode != _STATIC:
         value = value._replace(flags=value.flags & ~Flag.COMPILED)
     if value.kind in TENSORS and value.place.root is Root.ARGUMENT:

@@ -36,6 +36,7 @@ from nonstrict.program.objects import (
     container_flow,
     deciding,
     definition_values,
+    dimensions,
     dtypes,
     iteration,
     naming,
@@ -79,6 +80,7 @@ def _evaluated(frame: Frame, node: ast.expr) -> Value:
     if handler is None:
         return UNKNOWN
     value = handler(frame, node)
+    frame.summary.hold(node, value)
     if frame.region and type(node) in _COMPUTING:  # asked here too: most frames are of no region
         frame.observer.computed(frame, node, value)
     return value
@@ -215,11 +217,12 @@ def _tensor_arithmetic(frame: Frame, left: Value, right: Value, operator: ast.op
         if operand.kind in TENSORS:
             taint |= operand.taint
             flags |= operand.flags & (Flag.ATTACHED | Flag.FLOATING)
-    boolean = Flag.BOOLEAN if dtypes.stays_boolean(operator, left, right) else Flag.NONE
+    flags |= Flag.BOOLEAN if dtypes.stays_boolean(operator, left, right) else Flag.NONE
+    product = isinstance(operator, ast.MatMult)
+    flags |= Flag.NONE if product else dimensions.broadcast((left, right))
     if taint and not frame.region:
-        product = isinstance(operator, ast.MatMult)
         taint = symbolic_sizes.product(left, right) if product else symbolic_sizes.elementwise((left, right))
-    return Value(Kind.TENSOR, FRESH, flags=flags | boolean | literals(left, right), taint=taint)
+    return Value(Kind.TENSOR, FRESH, flags=flags | literals(left, right), taint=taint)
 
 
 def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
@@ -394,6 +397,7 @@ def _lambda(frame: Frame, node: ast.Lambda) -> Value:
 
 def _walrus(frame: Frame, node: ast.NamedExpr) -> Value:
     value = evaluate(frame, node.value)
+    frame.summary.hold(node.target, value)
     frame.assign(node.target.id, value, node)
     return value
 

@@ -347,13 +347,12 @@ class Frame:
         if iterator.kind is Kind.ITERATOR and iterator.place.captured and not self.static and not self.region:
             self.sink(self.random(node, f"advances the iterator `{iterator.place.text}`", Kind.UNKNOWN))
 
-    def returned(self, node: ast.AST, value: Value) -> None:
+    def returned(self, node: ast.Return | ast.Lambda, value: Value) -> None:
         """The function returns a value."""
         if self.caller is not None and not self.static:
-            self._hand_on(getattr(node, "value", None) if isinstance(node, ast.Return) else node, value)
+            self._hand_on(node.value if isinstance(node, ast.Return) else node.body, value)
         self.returns = join(self.returns, value)
-        known = self.summary.results.get(node)
-        self.summary.results[node] = value if known is None else join(known, value)
+        self.summary.hold(node, value)
 
     def _hand_on(self, node: ast.AST | None, value: Value) -> None:
         """A helper returns captured objects and containers: what its caller asks of them is read there."""

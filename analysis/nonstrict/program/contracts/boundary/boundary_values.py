@@ -343,7 +343,8 @@ def boundary_results(body: Interpreted, dynamic: Callable[[], bool]) -> list[Bou
     if has_no_effect(body, function):
         return []
     judge = Boundary(body.machine, body.marker, body.torch)
-    found = [_one(body, judge, function, node, value, dynamic) for node, value in body.summary.results.items()]
+    results = [one for one in body.summary.held.items() if isinstance(one[0], ast.Return) or one[0] is function.node]
+    found = [_one(body, judge, function, node, value, dynamic) for node, value in results]
     if runs_off(function.node) and body.summary.open_end:
         maybe = bool(found)
         if not (maybe and in_choice_by_value(function.node)):
@@ -361,7 +362,7 @@ def _hands_over(function: Function) -> bool:
 def _one(
     body: Interpreted, judge: Boundary, function: Function, node: ast.AST, value: Value, dynamic: Callable[[], bool]
 ) -> BoundaryResult:
-    shown = node.value if isinstance(node, ast.Return) and node.value is not None else node
+    shown = node.body if isinstance(node, ast.Lambda) else getattr(node, "value", None) or node
     value = _with_absent(body, function, value)
     maybe = value.kind is Kind.UNION and judge.result(value, sure=False) is None
     maybe = maybe or judge.result(_without_none(value)) is None

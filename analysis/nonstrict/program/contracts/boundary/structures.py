@@ -30,7 +30,7 @@ def varying(body: Interpreted) -> list[Span]:
     if not state and not drawn:
         return []
     names = _tainted(function, state, drawn)
-    tensors = {node for node, value in body.summary.results.items() if value.is_tensor}
+    tensors = {node for node, value in body.summary.held.items() if value.is_tensor}
     found = [*_shaped(function, names, drawn), *_chosen(function, names, drawn, tensors)]
     return [span_of(function.module.path, function.offset, node) for node in dict.fromkeys(found)]
 
