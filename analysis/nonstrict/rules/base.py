@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from nonstrict.program.discovery.sites import CallSite, Parameter
     from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.effects import Effect, Observed
+    from nonstrict.program.domain.held import Held
     from nonstrict.program.domain.values import Value
     from nonstrict.rules.expectation import Experiment
 
@@ -90,6 +91,11 @@ class Body(Protocol):
 
     def observed(self, *events: Event) -> Iterator[Observed]:
         """The effects of the given kinds, nearest first."""
+        ...
+
+    @property
+    def held(self) -> Held:
+        """What expressions hold, in the function and in what it calls."""
         ...
 
     def chain(self, observed: Observed) -> tuple[Related, ...]:

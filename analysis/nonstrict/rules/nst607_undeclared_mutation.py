@@ -206,7 +206,12 @@ def _shared(body: Body, operator: Operator) -> Iterator[Finding]:
         return
     if _NUMBERS.search(ast.unparse(node.returns)):
         return
-    for at in sharing(node, body.applied.names):
+
+    def is_tensor(part: ast.expr) -> bool:
+        value = body.held.at(body.applied.span_of(part))
+        return value is not None and value.is_tensor
+
+    for at in sharing(node, body.applied.names, is_tensor):
         message, note = f"two results of `{called(body)}` share their memory", "torch raises, compiled or not"
         yield report_at(RULE, body, body.applied.span_of(at), message, note=note, help="return copies: `.clone()`")
 

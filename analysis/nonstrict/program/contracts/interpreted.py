@@ -56,9 +56,13 @@ class Interpreted:
         """The calls of the function that were seen."""
         raise NotImplementedError
 
-    @cached_property
+    @property
     def held(self) -> Held:
         """What expressions hold, here and in what is called."""
+        return self._held
+
+    @cached_property
+    def _held(self) -> Held:
         return Held(self.summary, self.mark.function)
 
     def observed(self, *events: Event) -> Iterator[Observed]:

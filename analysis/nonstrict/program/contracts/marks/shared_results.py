@@ -10,7 +10,7 @@ from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import own_scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from nonstrict.facts.library_calls import Names
     from nonstrict.knowledge.operators import Operator
@@ -19,14 +19,14 @@ _VIEWS = frozenset({"T", "mT", "H", "mH", "data", "real", "imag"})
 _INDICES = (ast.Constant, ast.Slice, ast.UnaryOp)
 
 
-def sharing(function: ast.FunctionDef, names: Names) -> Iterator[ast.expr]:
+def sharing(function: ast.FunctionDef, names: Names, is_tensor: Callable[[ast.expr], bool]) -> Iterator[ast.expr]:
     """The returned expressions that share memory with another result, or hold results that share theirs.
 
-    `names` tells what names in the function stand for.
+    `names` tells what names in the function stand for, `is_tensor` whether an expression of it is one.
 
     Arguments and their views are left out: a result that shares memory with these is another matter.
     """
-    memory = _Memory(function, names)
+    memory = _Memory(function, names, is_tensor)
     for node in own_scope(function):
         if isinstance(node, ast.Return) and node.value is not None:
             if isinstance(node.value, (ast.Tuple, ast.List)):
@@ -38,8 +38,9 @@ def sharing(function: ast.FunctionDef, names: Names) -> Iterator[ast.expr]:
 class _Memory:
     """What the expressions of one function are made of: names are followed that are bound once."""
 
-    def __init__(self, function: ast.FunctionDef, names: Names) -> None:
+    def __init__(self, function: ast.FunctionDef, names: Names, is_tensor: Callable[[ast.expr], bool]) -> None:
         self._names = names
+        self._is_tensor = is_tensor
         self._bound = use_def(function)
 
     def shared(self, results: list[ast.expr]) -> Iterator[ast.expr]:
@@ -73,7 +74,7 @@ class _Memory:
             if base is not None and self.is_cut(base):
                 return base
             plain = all(isinstance(one, _INDICES) for one in _indices(node.slice))
-            return self._of(node.value, followed) if plain and base is not None and self._is_tensor(base) else None
+            return self._of(node.value, followed) if plain and self._is_tensor(node.value) else None
         if isinstance(node, ast.Attribute) and node.attr in _VIEWS:
             return self._of(node.value, followed)
         if isinstance(node, ast.Call):
@@ -93,11 +94,6 @@ class _Memory:
 
     def _value(self, node: ast.Name) -> ast.expr | None:
         return self._bound.value(node.id)
-
-    def _is_tensor(self, node: ast.expr) -> bool:
-        """Whether an expression makes one tensor: an operator of torch, or arithmetic."""
-        operator, _ = self._called(node) if isinstance(node, ast.Call) else (None, None)
-        return isinstance(node, ast.BinOp) or (operator is not None and operator.returns == "tensor")
 
     def _called(self, node: ast.Call) -> tuple[Operator | None, ast.expr | None]:
         """The operator of torch that is called, and what it is called on."""
