@@ -184,3 +184,72 @@ print(f(torch.ones(3)))
 def test_a_draw_behind_one_that_stays(tmp_path: Path):
     body = "if x.dim() > 1:\n    x = x + random.random()\nreturn x * random.random()"
     assert mended(tmp_path, {"a.py": program("", body)}, {"NST301"}).titles == []
+
+
+GENERATORS = pytest.mark.parametrize(
+    ("made", "draw"),
+    [
+        pytest.param("np.random.default_rng(0)", "normal()", id="NumPy's generator"),
+        pytest.param("np.random.RandomState(0)", "uniform(0.0, 2.0)", id="NumPy's old generator"),
+        pytest.param("random.Random(0)", "gauss(0, 1)", id="Python's generator"),
+    ],
+)
+
+
+@GENERATORS
+def test_draws_of_a_generator_object(tmp_path: Path, made: str, draw: str):
+    """A number that NumPy draws is passed as one of Python: of its own types torch takes none."""
+    text = program(f"rng = {made}\n", f"return x * rng.{draw}")
+    passed = f"float(rng.{draw})" if made.startswith("np.") else f"rng.{draw}"
+    expected = changed(
+        text,
+        ("def g(x)", "def g(x, drawn)"),
+        (f"x * rng.{draw}", "x * drawn"),
+        ("def f(x)", "def f(x, drawn)"),
+        ("return g(x)", "return g(x, drawn)"),
+        ("f(torch.ones(3))", f"f(torch.ones(3), {passed})"),
+    )
+    check(tmp_path, "NST301", {"a.py": text}, {"a.py": expected})
+
+
+@GENERATORS
+def test_a_generator_object_draws_in_its_order(tmp_path: Path, made: str, draw: str):
+    """A draw behind one that stays, of the same generator, stays too; that of another generator goes."""
+    rngs = f"rng = {made}\nother = {made}\n"
+    behind = "if x.dim() > 1:\n    x = x + rng.{0}\nreturn x * {1}.{0}"
+    assert mended(tmp_path, {"a.py": program(rngs, behind.format(draw, "rng"))}, {"NST301"}).titles == []
+    assert len(mended(tmp_path, {"a.py": program(rngs, behind.format(draw, "other"))}, {"NST301"}).titles) == 1
+
+
+def test_draws_of_two_generator_objects_stay_in_their_order(tmp_path: Path):
+    text = program(
+        "a = np.random.default_rng(0)\nb = np.random.default_rng(1)\n",
+        "x = x * a.normal()\nx = x + b.normal()\nreturn x - a.normal()",
+    )
+    expected = changed(
+        text,
+        ("def g(x)", "def g(x, drawn, drawn_2, drawn_3)"),
+        ("x * a.normal()", "x * drawn"),
+        ("x + b.normal()", "x + drawn_2"),
+        ("x - a.normal()", "x - drawn_3"),
+        ("def f(x)", "def f(x, drawn, drawn_2, drawn_3)"),
+        ("return g(x)", "return g(x, drawn, drawn_2, drawn_3)"),
+        ("f(torch.ones(3))", "f(torch.ones(3), float(a.normal()), float(b.normal()), float(a.normal()))"),
+    )
+    check(tmp_path, "NST301", {"a.py": text}, {"a.py": expected})
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        pytest.param("Dice()", id="a class of the program"),
+        pytest.param("np.random.PCG64(0)", id="what draws bits"),
+        pytest.param("torch.distributions.Normal(0.0, 1.0)", id="a distribution"),
+    ],
+)
+def test_what_is_no_generator_object_is_not_passed(tmp_path: Path, made: str):
+    """Methods named as those of generators draw nothing of which the fix knows that it is a number."""
+    dice = "class Dice:\n    def normal(self):\n        return random.random()\n\n\n"
+    body = "return x * rng.normal()"
+    titles = mended(tmp_path, {"a.py": program(f"{dice}rng = {made}\n", body)}, {"NST301"}).titles
+    assert not any("rng.normal()" in title for title in titles)
