@@ -100,8 +100,10 @@ FLAGS = {
     "reshapes": "h",
     "detaches": "D",
     "folds": "F",
+    "folds_tensors": "T",
     "keeps_values": "V",
     "takes_sizes": "S",
+    "specializes": "N",
     "of_data": "O",
     "uninitialised": "u",
     "settles": "I",
@@ -339,8 +341,7 @@ def measured(row: Row, function: Any, name: str, *, method: bool) -> None:
         row.returns = seen.returns
     if row.returns == "tensor" and not row.mutates and "views" not in row.flags:
         row.flags |= shapes.takes_sizes(function, schemas, method=method)
-    in_place = bool(row.mutates) or name.endswith("_")
-    row.flags |= values.flags(function, schemas, row.flags, method=method, in_place=in_place)
+    row.flags |= values.flags(function, schemas, row.flags, method=method, in_place=row.mutates or name.endswith("_"))
     if row.returns in ("tensor", "tensors") and not row.mutates and "views" not in row.flags:
         row.dim = shapes.reduced_dimension(function, schemas)
 

@@ -199,21 +199,37 @@ def _has_no_gradient(result: torch.Tensor, operand: torch.Tensor) -> bool:
     return False
 
 
-def folds(function: Any, schemas: list[Any], *, method: bool) -> bool:
-    """Whether the result for tensors of one element that the tracer knows is one of which it knows the element."""
-    found: list[bool] = []
-    for value in (0.5, 1, True):
+#: Tensors of one element, one of which is a mask and one a position.
+_SINGLE: tuple[Any, ...] = (0.5, [0.5], 1, 0, [0], True)
+
+
+def folds(function: Any, schemas: list[Any], known: set[str], *, method: bool) -> set[str]:
+    """`folds` if the results for tensors of one element that the tracer knows are such, `folds_tensors` if for no more.
+
+    `known` are the flags that are told already: what takes sizes may be asked for more elements, which say nothing,
+    what joins tensors is given one, and what makes tensors of numbers such.
+    """
+    if not is_safe(function) or "random" in known:
+        return set()
+    found, of_tensors, grows = list[bool](), list[bool](), "takes_sizes" in known
+    for value in _SINGLE:
         with FakeTensorMode():
             first = torch.tensor(value)
-            if not isinstance(first, FakeTensor) or not is_safe(function):
-                return False
-            ways = list(arguments(function, schemas, first, method=method))
-            told = _known(function, first, ways)
-            found += [*told, *(_known(function, first, [[first], [1]]) if told else ())]
-    return bool(found) and all(found)
+            ways = [[first, *one] for one in arguments(function, schemas, first, method=method or bool(schemas))]
+            told = _known(function, ways, grows=grows)
+            ways = [[first, first], [first, 1], *([[first, torch.float64]] if method else [])] if told else []
+            ways += [[[first]]] if "joins" in known else []
+            ways += [[value]] if "of_data" in known and not method else []
+            found += [*told, *_known(function, ways, grows=grows)]
+            of_tensors += _known(function, [[first, first], [first, first, first]] if told else [], grows=grows)
+    if found and all(found):
+        return {"folds"}
+    return {"folds_tensors"} if of_tensors and all(of_tensors) else set()
 
 
-def _known(function: Any, first: torch.Tensor, ways: list[list[Any]]) -> list[bool]:
-    """Of each call that gives a tensor, whether the tracer knows its element."""
-    made_of = (made(function, [first, *given]) for given in ways)
-    return [result.constant is not None for result in made_of if isinstance(result, FakeTensor)]
+def _known(function: Any, ways: list[list[Any]], *, grows: bool) -> list[bool]:
+    """Of each tensor that calls give, whether the tracer knows its element."""
+    results = (made(function, given) for given in ways)
+    pieces = (one for result in results for one in (result if isinstance(result, (tuple, list)) else [result]))
+    tensors = [one for one in pieces if isinstance(one, FakeTensor)]
+    return [one.constant is not None for one in tensors if one.numel() <= 1 or not grows]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import re
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import operator_memory as memory
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, ShapeEnv
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,10 +22,23 @@ UNKNOWN = torch.tensor([[0.5, float("nan")], [float("inf"), -1.25]])
 SAMPLES = (VALUES, VALUES[:, :3].contiguous(), torch.sigmoid(VALUES), VALUES[0].clone())
 
 #: What is measured of a method with more arguments than of the function.
-OF_BOTH = frozenset({"permutes", "detaches", "folds", "settles", "changes", "takes_sizes", "lays_out", "keeps_shape"})
+OF_BOTH = frozenset(
+    {
+        "permutes",
+        "detaches",
+        "folds",
+        "folds_tensors",
+        "settles",
+        "changes",
+        "takes_sizes",
+        "specializes",
+        "lays_out",
+        "keeps_shape",
+    }
+)
 
 
-def flags(function: Any, schemas: list[Any], known: set[str], *, method: bool, in_place: bool) -> set[str]:
+def flags(function: Any, schemas: list[Any], known: set[str], *, method: bool, in_place: object) -> set[str]:
     """What `nonstrict.knowledge.operators.Operator` says of one function besides its effects, dtypes and shapes.
 
     `known` are the flags that are told already.
@@ -33,16 +49,18 @@ def flags(function: Any, schemas: list[Any], known: set[str], *, method: bool, i
         "lays_out": not in_place and memory.lays_out(function),
         "permutes": memory.permutes(function, schemas, method=method),
         "detaches": memory.detaches(function, schemas, method=method),
-        "folds": not random and memory.folds(function, schemas, method=method),
         "keeps_values": not in_place and not random and keeps_values(function),
         "takes_sizes": not in_place and takes_sizes(function, schemas),
+        "specializes": specializes(function, schemas),
         "joins": not method and memory.joins(function),
-        "of_data": not method and of_data(function),
+        "of_data": not in_place and of_data(function, method=method),
         "uninitialised": not in_place and is_uninitialised(function),
     }
     told = "" if random or found["uninitialised"] else again(function, schemas, method=method)
     changed = memory.changes_form(function) if method and in_place else set[str]()
-    return {name for name, is_set in found.items() if is_set} | ({told} if told else set[str]()) | changed
+    measured = {name for name, is_set in found.items() if is_set}
+    measured |= memory.folds(function, schemas, known | measured, method=method)
+    return measured | ({told} if told else set[str]()) | changed
 
 
 def keeps_values(function: Any) -> bool:
@@ -66,11 +84,13 @@ def _exact(tensor: torch.Tensor) -> torch.Tensor:
     return torch.nan_to_num(tensor.detach().to(torch.complex128).real, nan=12345.0)
 
 
-def of_data(function: Any) -> bool:
-    """Whether a function makes a tensor of numbers or of an array of NumPy that holds them."""
+def of_data(function: Any, *, method: bool) -> bool:
+    """Whether a function makes a tensor of numbers or of an array of NumPy that holds them; a method of both."""
     data = (2.5, np.array([1.0, 2.5]))
-    made = [memory.made(function, [one]) for one in data] if memory.is_safe(function) else []
-    return any(memory.is_plain(one) and one.flatten()[-1:].tolist() == [2.5] for one in made)
+    receiver = [VALUES] if method else []
+    made = [memory.made(function, [*receiver, one]) for one in data] if memory.is_safe(function) else [None]
+    told = [memory.is_plain(one) and one.flatten()[-1:].tolist() == [2.5] for one in made]
+    return all(told) if method else any(told)
 
 
 def again(function: Any, schemas: list[Any], *, method: bool) -> str:
@@ -116,10 +136,30 @@ def is_uninitialised(make: Any) -> bool:
 def takes_sizes(function: Any, schemas: list[Any]) -> bool:
     """Whether a number that a function is given is a size of its result, or how many results there are."""
     for schema in schemas if memory.is_safe(function) else ():
-        for way in _with_sizes(schema):
-            made = {value: _forms(memory.made(function, given)) for value, given in way.items()}
+        for required, at, sizes in _with_sizes(schema):
+            given = {value: _given(required, at, value, sizes) for value in (1, 2, 3)}
+            made = {value: _forms(memory.made(function, one)) for value, one in given.items()}
             if _follows({value: _sizes(form) for value, form in made.items() if form is not None}):
                 return True
+    return False
+
+
+def specializes(function: Any, schemas: list[Any]) -> bool:
+    """Whether a function wants to know a number that is a size, or says how many results there are: one from data."""
+    for schema in schemas if memory.is_safe(function) else ():
+        for required, at, sizes in _with_sizes(schema):
+            environment = ShapeEnv()
+            with FakeTensorMode(shape_env=environment), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                number = environment.create_unbacked_symint()
+                torch._check(number >= 0)
+                try:
+                    function(*_given(required, at, number, sizes))
+                except GuardOnDataDependentSymNode as refused:
+                    if "specialized integer" in str(refused) and str(required[at].type) != "List[int]":
+                        return True
+                except memory.probes.REFUSALS:
+                    continue
     return False
 
 
@@ -138,24 +178,24 @@ def _sizes(form: tuple[Any, ...]) -> set[int]:
 #: What a size is called where the schema does not say that it is one.
 _NAMED = frozenset({"end", "steps", "num_classes", "size", "n", "k", "chunks"})
 #: Sizes that a tensor of six by six may be given, or its pieces may have.
-_SIZES: tuple[Callable[[int], list[int]], ...] = (
+_SIZES: tuple[Callable[[Any], list[Any]], ...] = (
     lambda value: [value, 36 // value],
     lambda value: [value, 6, 6],
     lambda value: [value, 6 - value],
 )
 
 
-def _with_sizes(schema: Any) -> Iterator[dict[int, list[Any]]]:
-    """Calls of one schema that differ in a single number: a `SymInt`, which no dimension is, or one that is named."""
+def _with_sizes(schema: Any) -> Iterator[tuple[list[Any], int, Callable[[Any], list[Any]]]]:
+    """Where calls of one schema take a size: a `SymInt`, which no dimension is, or one that is named."""
     required = [one for one in schema.arguments if not one.has_default_value()]
     for at, argument in enumerate(required):
         size = re.search(rf"SymInt\S* {argument.name}\b", str(schema)) is not None
         if size or (argument.name in _NAMED and str(argument.type) in ("int", "number")):
             for sizes in _SIZES:
-                yield {value: _given(required, at, value, sizes) for value in (1, 2, 3)}
+                yield required, at, sizes
 
 
-def _given(required: list[Any], at: int, value: int, sizes: Callable[[int], list[int]]) -> list[Any]:
+def _given(required: list[Any], at: int, value: Any, sizes: Callable[[Any], list[Any]]) -> list[Any]:
     """The arguments of a call of which one is a size, or a list of such."""
     plain = {"Tensor": torch.ones(6, 6), "float": 0.5, "bool": True, "List[int]": [1, 6]}
     given = [plain.get(str(one.type), 1) for one in required]

@@ -67,9 +67,25 @@ def test_what_no_gradient_flows_through():
 
 
 def test_what_the_tracer_computes():
-    assert having("folds", "sqrt add pow clamp view reshape to float bernoulli tolist split") == (
-        "sqrt add pow clamp view reshape to float"
-    )
+    assert having(
+        "folds", "sqrt add pow clamp view to float sort topk split gather bernoulli tolist normal_ where"
+    ) == ("sqrt add pow clamp view to float sort topk split gather")
+    assert function("torch.where").folds_tensors
+    for name, known in {
+        "tensor": True,
+        "full_like": True,
+        "stack": True,
+        "scalar_tensor": False,
+        "rand": False,
+    }.items():
+        assert function(f"torch.{name}").folds is known, name
+
+
+def test_what_wants_to_know_a_number_that_is_a_size():
+    for name in ("linspace", "logspace", "chunk", "split", "tensor_split", "fft.fftfreq"):
+        assert function(f"torch.{name}").specializes, name
+    for name in ("arange", "zeros", "narrow", "topk", "repeat_interleave", "split_with_sizes"):
+        assert not function(f"torch.{name}").specializes, name
 
 
 def test_what_the_values_of_a_result_are():

@@ -49,8 +49,10 @@ class Operator(NamedTuple):
     the memory held.
     Of values: `keeps_values`: those of the result are those of argument 0; `of_data`: it makes a tensor of numbers;
     `settles`: of its own result it makes the same again; `changes`: it always makes something else; `folds`: the tracer
-    knows the result for tensors of one element that it knows; `takes_sizes`: numbers that are given are sizes of the
-    result, or say how many there are. `detaches`: no gradient flows from a floating-point result to argument 0.
+    knows the results of one element for tensors of one element, or numbers, that it knows, `folds_tensors`: it
+    does where nothing but tensors is given; `takes_sizes`: numbers that
+    are given are sizes of the result, or say how many there are; `specializes`: it wants to know such a number.
+    `detaches`: no gradient flows from a floating-point result to argument 0.
     """
 
     mutates: tuple[int, ...] = ()
@@ -77,8 +79,10 @@ class Operator(NamedTuple):
     reshapes: bool = False
     detaches: bool = False
     folds: bool = False
+    folds_tensors: bool = False
     keeps_values: bool = False
     takes_sizes: bool = False
+    specializes: bool = False
     of_data: bool = False
     uninitialised: bool = False
     settles: bool = False

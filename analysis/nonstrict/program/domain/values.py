@@ -308,15 +308,6 @@ NESTED_CONTAINERS = 4
 NESTED_MODULES = 6
 
 
-def literals(*operands: Value) -> int:
-    """Whether torch knows a result while tracing: it computes with literals at once."""
-    for value in operands:
-        known = value.flags & Flag.LITERAL if value.kind in TENSORS else value.const is not NO_CONSTANT
-        if not known:
-            return Flag.NONE
-    return Flag.LITERAL
-
-
 def without_gradients(value: Value) -> Value:
     """A tensor or parameter that needs no gradients, or a module whose parameters need none."""
     frozen = Flag.FROZEN if value.kind in (Kind.PARAMETER, Kind.MODULE) else Flag.NONE

@@ -40,6 +40,7 @@ from nonstrict.program.objects import (
     container_flow,
     deciding,
     iteration,
+    known_tensors,
     releases,
     strict_switch,
     symbolic_sizes,
@@ -90,7 +91,8 @@ def _number(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
             frame.emit(Event.ESCAPE, node, alternative.place, alternative, f"`{name}()` of a tensor")
             return NUMBER
     frame.needed(value, exactly=True)
-    return Value(Kind.NUMBER, flags=value.flags & Flag.SHAPE, taint=value.taint)
+    known = Flag.NONE if frame.region else known_tensors.literals(value)
+    return Value(Kind.NUMBER, flags=value.flags & Flag.SHAPE | known, taint=value.taint)
 
 
 def _bool(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:

@@ -13,7 +13,6 @@ from nonstrict.program.domain.effects import Sight
 from nonstrict.program.domain.values import (
     BOOL,
     FALSE,
-    NO_CONSTANT,
     NONE,
     NUMBER,
     TENSORS,
@@ -27,8 +26,17 @@ from nonstrict.program.domain.values import (
     relocated,
     without_gradients,
 )
-from nonstrict.program.externals import constants, functional_calls, gradients, held_modules, storages
-from nonstrict.program.objects import attributes, container_flow, dimensions, dtypes, subscripts, symbolic_sizes, typed
+from nonstrict.program.externals import functional_calls, gradients, held_modules, storages
+from nonstrict.program.objects import (
+    attributes,
+    container_flow,
+    dimensions,
+    dtypes,
+    known_tensors,
+    subscripts,
+    symbolic_sizes,
+    typed,
+)
 from nonstrict.program.state import checked_symbols
 
 if TYPE_CHECKING:
@@ -41,6 +49,7 @@ _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", "
 _BUFFERS = frozenset({"torch.nn.Buffer", "torch.nn.parameter.Buffer"})
 #: Operators that are more than their entry in the tables says, besides those that hand on what they are given.
 _SPECIAL_NAMES = frozenset({"where", "one_hot"})
+_NUMBERS = frozenset({Kind.NUMBER, Kind.BOOL})
 #: Options of torch's layers without which parameters are None.
 _PARAMETER_OPTIONS = {"bias": ("bias",), "elementwise_affine": ("weight", "bias"), "affine": ("weight", "bias")}
 #: Operators whose result says how large a tensor is.
@@ -116,12 +125,30 @@ def apply(
         result = _plain(frame, node, name, operator, positional, keywords)
     if keywords and gradients.asked_for(keywords) and result.is_tensor:
         result = gradients.needing(result)
-    flags = result.flags
-    if positional and positional[0].flags & Flag.LITERAL and constants.folds(frame, operator, positional, keywords):
-        flags |= Flag.LITERAL
     if result.is_tensor:
-        flags |= dimensions.of_result(operator, name.rpartition(".")[2], positional, keywords)
-    return result if flags == result.flags else result._replace(flags=flags)
+        flags = result.flags | dimensions.of_result(operator, name.rpartition(".")[2], positional, keywords)
+        result = result if flags == result.flags else result._replace(flags=flags)
+    if not frame.region and positional and positional[0].flags & Flag.LITERAL:
+        return _of_literals(frame, node, name, operator, positional, keywords, result)
+    return result
+
+
+def _of_literals(
+    frame: Frame,
+    node: ast.AST,
+    name: str,
+    operator: Operator,
+    positional: list[Value],
+    keywords: dict[str, Value],
+    result: Value,
+) -> Value:
+    """What an operator gives for a tensor that torch knows while tracing: it may know that too, or forget its own."""
+    if known_tensors.folds(operator, positional, keywords):
+        return known_tensors.known(result)
+    if 0 in operator.mutates:
+        known_tensors.forget(frame, _selected_from(node, name))
+        return result._replace(flags=result.flags & ~Flag.LITERAL)
+    return result
 
 
 def _applied(
@@ -144,7 +171,7 @@ def _applied(
     if last == "one_hot" and len(positional) < 2 and "num_classes" not in keywords:
         frame.emit(Event.ESCAPE, node, first.place, first, "`one_hot` without `num_classes`", how=Taken.SIZE)
     if operator.of_data:
-        return _made(frame, node, last, values, keywords)
+        return _made(frame, node, name, operator, values, keywords)
     if last == "where" and len(values) == 1:
         taint = frame.unbacked(
             node, first, "`where` of one argument", Taken.MASK, sight=Sight(along=0, behind=-1)
@@ -249,27 +276,40 @@ def _writes(
             frame.written(node, tensor, f"`{last}`")
 
 
-def _made(frame: Frame, node: ast.AST, last: str, values: list[Value], keywords: dict[str, Value]) -> Value:
-    """`torch.tensor(data)`: single literals are known while tracing, tensors among the data have no value there."""
-    data = values[0] if values else UNKNOWN
+def _made(
+    frame: Frame, node: ast.AST, name: str, operator: Operator, values: list[Value], keywords: dict[str, Value]
+) -> Value:
+    """`torch.tensor(data)`: single numbers are known while tracing, tensors among the data have no value there."""
+    last = name.rpartition(".")[2]
+    of_receiver = name.startswith("torch.Tensor.")
+    data = next(iter(values[of_receiver:]), UNKNOWN)
     element = data.heap.element if data.heap is not None else None
-    if element is not None and last in ("tensor", "scalar_tensor") and _tensor_inside(element):
+    if element is not None and _tensor_inside(frame, element):
         frame.emit(Event.ESCAPE, node, element.place, element, "building a tensor from the values of tensors")
     if not frame.region:
         frame.needed(data.with_taint(symbols.held_in(data)), exactly=True)
-    # Dynamo knows numbers that do not follow from data.
-    plain = frame.region and data.kind is Kind.NUMBER and not checked_symbols.depends_on_data(frame, data)
-    single = bool(data.flags & Flag.LITERAL) and constants.is_single(data)
-    literal = single or data.const is not NO_CONSTANT or plain
+    known = Flag.LITERAL if operator.folds and _is_told(frame, data) else Flag.NONE
     if data.is_tensor:
-        return data if last != "tensor" else Value(Kind.TENSOR)
-    return Value(Kind.TENSOR, flags=(Flag.LITERAL if literal else Flag.NONE) | dtypes.of_data(data, keywords))
+        copied = last == "tensor" or of_receiver
+        return data if not copied else Value(Kind.TENSOR, flags=Flag.NONE if frame.region else known)
+    dtype = values[0].flags & dtypes.KNOWN if of_receiver and "dtype" not in keywords else None
+    return Value(Kind.TENSOR, flags=known | (dtypes.of_data(data, keywords) if dtype is None else dtype))
 
 
-def _tensor_inside(value: Value) -> bool:
+def _is_told(frame: Frame, data: Value) -> bool:
+    """Whether torch knows the only number of which a tensor is made: it does, unless that follows from data."""
+    if not known_tensors.is_single(data):
+        return False
+    one = next(iter(data.heap.items.values()), None) if data.heap is not None and not frame.region else data
+    if one is not None and one.kind in _NUMBERS and not (frame.static or one.heap is not None):
+        return not checked_symbols.depends_on_data(frame, one)
+    return known_tensors.is_known(data)
+
+
+def _tensor_inside(frame: Frame, value: Value) -> bool:
     if value.kind is Kind.UNION:
-        return any(_tensor_inside(alternative) for alternative in value.alternatives())
-    return value.is_tensor and not value.flags & Flag.LITERAL
+        return any(_tensor_inside(frame, alternative) for alternative in value.alternatives())
+    return value.is_tensor and not (frame.region and value.flags & Flag.LITERAL)
 
 
 def _selected_from(node: ast.AST, name: str) -> ast.expr | None:
@@ -289,8 +329,8 @@ _OF_MASKS = frozenset({"nonzero", "argwhere"})
 
 def _forced(frame: Frame, node: ast.AST, name: str, operator: Operator, first: Value) -> Value:
     last = name.rpartition(".")[2]
-    if first.kind is Kind.TENSOR and first.flags & Flag.LITERAL and first.place.root is FRESH.root:
-        return NUMBER
+    if first.kind is Kind.TENSOR and known_tensors.is_known(first):
+        return NUMBER if frame.region else NUMBER._replace(flags=Flag.LITERAL)
     if last in _TAKEN:
         if last == "item" and frame.observer.knows_number(frame, first):
             return NUMBER
@@ -354,7 +394,7 @@ def _sizes(
     elif operator.reduces:
         kept = operator.keeping(values[: len(values) - len(keywords)], keywords, FALSE)
         taint = symbolic_sizes.reduced(taint, over, kept)
-    for value in symbolic_sizes.counts(name, values):
+    for value in symbolic_sizes.specialized(operator, values):
         frame.needed(value)
     taint = taint if operator.views else symbolic_sizes.fresh(taint)
     if symbolic_sizes.takes_sizes(operator, last):
@@ -369,7 +409,8 @@ def _selection(
     last = name.rpartition(".")[2]
     first = values[0] if values else UNKNOWN
     chosen = _counts(values, keywords) if last == "repeat_interleave" else first if operator.dynamic_shape else None
-    if chosen is None or last in ("where", "one_hot"):
+    known = not frame.region and operator.folds and chosen is not None and known_tensors.is_known(chosen)
+    if chosen is None or known or last in ("where", "one_hot"):
         return frozenset()
     rest = values[2 if last == "repeat_interleave" else 1 : len(values) - len(keywords)]
     sight = symbolic_sizes.made_by(last, rest, keywords)

@@ -23,7 +23,7 @@ from nonstrict.program.domain.values import (
     join,
 )
 from nonstrict.program.interpret import expressions
-from nonstrict.program.objects import container_flow, iteration, namespaces, stores, symbolic_slices
+from nonstrict.program.objects import container_flow, iteration, known_tensors, namespaces, stores, symbolic_slices
 
 if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame
@@ -107,7 +107,8 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
                 symbolic_slices.stored(frame, target.slice, index)
         frame.written(statement, _holder(frame, target, before), "an in-place operator")
         if isinstance(target, ast.Name):
-            frame.env[target.id] = before._replace(flags=before.flags & ~Flag.LITERAL)
+            known = Flag.NONE if frame.region else known_tensors.literals(before, value)
+            frame.env[target.id] = before._replace(flags=before.flags & ~Flag.LITERAL | known)
         return
     if before.kind is Kind.NUMPY and frame.opaque:
         frame.written(statement, before, "an in-place operator")

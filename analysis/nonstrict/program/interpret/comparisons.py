@@ -19,9 +19,8 @@ from nonstrict.program.domain.values import (
     became_tensor,
     is_array,
     join,
-    literals,
 )
-from nonstrict.program.objects import asked_types, classes, deciding, dimensions, releases
+from nonstrict.program.objects import asked_types, classes, deciding, dimensions, known_tensors, releases
 
 if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame
@@ -75,7 +74,8 @@ def _of_values(frame: Frame, node: ast.Compare, values: list[Value], *, membersh
         if len(node.ops) > 1:
             return _chained(frame, node, values[0])
         kept = _NO_TAINT.union(*(value.taint for value in values if value.kind in TENSORS))
-        flags = Flag.BOOLEAN | literals(*values) | (_either(values) & Flag.ATTACHED) | dimensions.broadcast(values)
+        literal = known_tensors.literals(*values)
+        flags = Flag.BOOLEAN | literal | (_either(values) & Flag.ATTACHED) | dimensions.broadcast(values)
         return Value(Kind.TENSOR, FRESH, flags=flags, taint=kept)
     if (known := _of_constants(frame, node, values)) is not None:
         return known.with_taint(taint)

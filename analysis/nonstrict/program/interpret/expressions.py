@@ -26,7 +26,6 @@ from nonstrict.program.domain.values import (
     Value,
     container,
     join,
-    literals,
 )
 from nonstrict.program.externals import bound_callables, strings
 from nonstrict.program.interpret import comparisons, comprehensions, conditions, object_operators
@@ -39,6 +38,7 @@ from nonstrict.program.objects import (
     dimensions,
     dtypes,
     iteration,
+    known_tensors,
     naming,
     subscripts,
     symbolic_sizes,
@@ -205,6 +205,8 @@ def _arithmetic(frame: Frame, left: Value, right: Value, operator: ast.operator)
     taint = left.taint | right.taint if frame.region else symbols.arithmetic(operator, left, right)
     whole = isinstance(operator, _WHOLE) and left.is_whole and right.is_whole
     flags = ((left.flags | right.flags) & _OF_NUMBERS) | (Flag.WHOLE if whole else Flag.NONE)
+    if (left.flags | right.flags) & Flag.LITERAL:
+        flags |= known_tensors.literals(left, right)
     return Value(Kind.NUMBER, FRESH, flags=flags, taint=taint)
 
 
@@ -222,7 +224,7 @@ def _tensor_arithmetic(frame: Frame, left: Value, right: Value, operator: ast.op
     flags |= Flag.NONE if product else dimensions.broadcast((left, right))
     if taint and not frame.region:
         taint = symbolic_sizes.product(left, right) if product else symbolic_sizes.elementwise((left, right))
-    return Value(Kind.TENSOR, FRESH, flags=flags | literals(left, right), taint=taint)
+    return Value(Kind.TENSOR, FRESH, flags=flags | known_tensors.literals(left, right), taint=taint)
 
 
 def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
@@ -234,7 +236,8 @@ def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
         return BOOL if verdict is None else BOOL._replace(const=not verdict)
     value = use(frame, node.operand)
     if value.kind in TENSORS:
-        return Value(Kind.TENSOR, FRESH, flags=value.flags & ~Flag.LITERAL, taint=value.taint)
+        known = Flag.NONE if frame.region else known_tensors.literals(value)
+        return Value(Kind.TENSOR, FRESH, flags=value.flags & ~Flag.LITERAL | known, taint=value.taint)
     if (told := frame.observer.operated(frame, node, value)) is not None:
         return told
     if value.kind is Kind.NUMBER and isinstance(node.op, ast.USub) and isinstance(value.const, (int, float)):

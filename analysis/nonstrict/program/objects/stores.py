@@ -22,7 +22,7 @@ from nonstrict.program.domain.values import (
     join,
     traced,
 )
-from nonstrict.program.objects import classes, container_flow, coverage, namespaces, symbolic_slices
+from nonstrict.program.objects import classes, container_flow, coverage, known_tensors, namespaces, symbolic_slices
 
 if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame
@@ -191,6 +191,8 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
         if isinstance(node, ast.Subscript) and not frame.region:
             symbolic_slices.stored(frame, node.slice, index)
         frame.written(node, base, "[...] =")
+        if isinstance(node, ast.Subscript) and not (_is_known(node, index) and known_tensors.is_known(value)):
+            known_tensors.forget(frame, node.value)
         return
     if base.kind is Kind.NUMPY and frame.opaque:
         frame.written(node, base, "[...] =")
@@ -211,6 +213,11 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
     if base.heap is not None and not _keeps_to_itself(frame, base):
         kept = value if base.place.root is Root.FRESH or frame.static else _forgotten(value)
         base.heap.store(index.const, kept)
+
+
+def _is_known(node: ast.Subscript, index: Value) -> bool:
+    """Whether torch knows where something is stored."""
+    return known_tensors.is_known(index) or symbolic_slices.is_ellipsis(node.slice)
 
 
 def array_written(frame: Frame, node: ast.AST, array: Value, what: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.events import Event, Taken
@@ -25,7 +26,15 @@ from nonstrict.program.domain.values import (
     placed,
     relocated,
 )
-from nonstrict.program.objects import attributes, classes, namespaces, releases, symbolic_sizes, symbolic_slices
+from nonstrict.program.objects import (
+    attributes,
+    classes,
+    known_tensors,
+    namespaces,
+    releases,
+    symbolic_sizes,
+    symbolic_slices,
+)
 
 if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame
@@ -208,6 +217,7 @@ def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value
     if index.kind is Kind.TUPLE and index.heap is not None:
         parts = list(index.heap.items.values())
     advanced = False
+    known = known_tensors.is_known(base) and not frame.region and _known_indices(node.slice, parts)
     if not frame.region:
         taint = symbolic_slices.selected(frame, node.slice, base, parts)
     for position, part in enumerate(parts):
@@ -217,7 +227,7 @@ def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value
         if part.kind in TENSORS:
             advanced = True
             frame.sink(part)
-            if part.flags & Flag.BOOLEAN:
+            if part.flags & Flag.BOOLEAN and not known:
                 made = frame.unbacked(
                     node,
                     base,
@@ -235,5 +245,21 @@ def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value
     place = FRESH if advanced else base.place.step(VIEW)
     if advanced:
         frame.consume(node.value, base)
-    flags = base.flags & (Flag.BOOLEAN | Flag.ATTACHED)
+    flags = base.flags & (Flag.BOOLEAN | Flag.ATTACHED) | (Flag.LITERAL if known else Flag.NONE)
     return Value(Kind.TENSOR, place, flags=flags, taint=taint)
+
+
+def _known_indices(node: ast.expr, parts: list[Value]) -> bool:
+    """Whether torch knows all indices of a subscript, none of which is a list: it makes a tensor of that."""
+    written = node.elts if isinstance(node, ast.Tuple) else [node]
+    for index, part in itertools.zip_longest(written, parts):
+        if isinstance(index, ast.Slice):
+            if NO_CONSTANT in (_number(index.lower), _number(index.upper), _number(index.step)):
+                return False
+        elif (
+            part is None
+            or part.heap is not None
+            or not (known_tensors.is_known(part) or symbolic_slices.is_ellipsis(index))
+        ):
+            return False
+    return True

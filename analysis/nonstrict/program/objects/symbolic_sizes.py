@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 #: Functions of Python that take numbers as sizes, beside the operators of which the columns say so.
 _TAKING = frozenset({"interpolate", "one_hot", "unflatten"})
 _SPLITS = frozenset({"split", "split_with_sizes", "tensor_split", "chunk"})
-#: Operators that make as many tensors, or numbers, as a number says.
-_COUNTED = frozenset({"split", "chunk", "tensor_split", "linspace"})
 _METHODS = "torch.Tensor."
 
 
@@ -84,10 +82,9 @@ def made_by(last: str, given: Sequence[Value], keywords: dict[str, Value]) -> Si
     return Sight(along=0, behind=-1 if flat else None)
 
 
-def counts(name: str, positional: Sequence[Value]) -> list[Value]:
-    """The arguments of an operator that say how many tensors or numbers it makes: torch has to know how many."""
-    last = name.rpartition(".")[2]
-    return [value for value in positional if value.kind is Kind.NUMBER] if last in _COUNTED else []
+def specialized(operator: Operator, given: Sequence[Value]) -> list[Value]:
+    """The numbers of which torch has to know which they are: those that say how many tensors an operator makes."""
+    return [value for value in given if value.kind is Kind.NUMBER] if operator.specializes else []
 
 
 def _positions(value: Value, *, known: bool) -> list[tuple[int | None, Value]]:

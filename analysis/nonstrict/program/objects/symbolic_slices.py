@@ -65,7 +65,7 @@ def _placed(node: ast.expr, parts: Sequence[Value]) -> list[_Where]:
     """The indices of a subscript, each with its dimension; up to the first that counts the dimensions anew."""
     indices = node.elts if isinstance(node, ast.Tuple) else [node]
     values = parts if len(parts) == len(indices) else [Value(Kind.UNKNOWN)] * len(indices)
-    dots = next((at for at, one in enumerate(indices) if _is_dots(one)), len(indices))
+    dots = next((at for at, one in enumerate(indices) if is_ellipsis(one)), len(indices))
     found: list[_Where] = []
     along = made = 0
     for index, value in zip(indices[:dots], values[:dots], strict=True):
@@ -86,7 +86,8 @@ def _placed(node: ast.expr, parts: Sequence[Value]) -> list[_Where]:
     return found
 
 
-def _is_dots(node: ast.expr) -> bool:
+def is_ellipsis(node: ast.expr | None) -> bool:
+    """Whether an index is `...`."""
     return isinstance(node, ast.Constant) and node.value is Ellipsis
 
 
