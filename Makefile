@@ -3,6 +3,7 @@
 #   make lint    ruff, basedpyright, biome, tsc       make docs   pages generated from the rules and the README's output
 #   make fuzz MINUTES=n  property tests with fresh seeds for n minutes (default: 10); prints counter-examples
 #   make graph-breaks    measure again which constructs the installed torch refuses to compile
+#   make guards    measure again what the installed torch compiles anew when a value changes
 #   make unbacked SEED=n  data-dependent sizes: composes and compiles bodies, prints where nonstrict says otherwise
 #   make golden  every finding of suites, corpus and examples again: tests/golden, to be read before a commit
 #   make bench   speed beside ruff, planted hazards   make dist   wheel and source archive
@@ -22,10 +23,10 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test fuzz lint format docs graph-breaks unbacked golden bench dist client package pictures clean
+.PHONY: help demo test fuzz lint format docs graph-breaks guards unbacked golden bench dist client package pictures clean
 
 help:
-	@sed -n '2,10s/^#   //p' Makefile
+	@sed -n '2,11s/^#   //p' Makefile
 
 demo: $(VENV)/.torch
 	@echo '$$ nonstrict check --confirm examples'
@@ -59,6 +60,9 @@ docs: $(VENV)/.developer
 graph-breaks: $(VENV)/.developer
 	@$(BIN)/python scripts/generate_graph_breaks.py
 	@$(BIN)/python scripts/generate_graph_breaks.py --pieces
+
+guards: $(VENV)/.developer
+	@OMP_NUM_THREADS=1 $(BIN)/python scripts/generate_guards.py
 
 unbacked: $(VENV)/.developer
 	@OMP_NUM_THREADS=1 $(BIN)/python scripts/measure_unbacked.py --seed $(or $(SEED),0)

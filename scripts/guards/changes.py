@@ -1,0 +1,88 @@
+"""What a region changes itself, so that each call meets another value than the one before: counters, logs, caches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from guards.grammar import OPTIONS, Kind, Row, program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MODULE = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.held = {initial}
+
+    def forward(self, x):
+        {{use}}
+
+model = Model()
+region = torch.compile(model{{options}})
+"""
+_OBJECT = """
+class State: pass
+
+state = State()
+state.held = {initial}
+
+def f(x, state):
+    {{use}}
+
+region = torch.compile(f{{options}})
+"""
+_GLOBAL = """
+held = {initial}
+
+def f(x):
+    global held
+    {{use}}
+
+region = torch.compile(f{{options}})
+"""
+_CELL = """
+def make():
+    held = {initial}
+
+    def f(x):
+        nonlocal held
+        {{use}}
+
+    return f
+
+region = torch.compile(make(){{options}})
+"""
+#: By where it is held: the region, how it is called, and how it is named there.
+HOLDERS = {
+    "attribute of the module": (_MODULE, "region(x)", "self.held"),
+    "attribute of an argument": (_OBJECT, "region(x, state)", "state.held"),
+    "global": (_GLOBAL, "region(x)", "held"),
+    "cell": (_CELL, "region(x)", "held"),
+}
+#: By kind: what is held at first, and what the region does.
+CHANGES = {
+    "int counter": ("0", "{held} += 1\nreturn x * 2"),
+    "used int counter": ("0", "{held} += 1\nreturn x * {held}"),
+    "float sum": ("0.0", "{held} += 0.5\nreturn x * 2"),
+    "tensor counter": ("torch.zeros(())", "{held} = {held} + 1\nreturn x * {held}"),
+    "toggle": ("False", "{held} = not {held}\nreturn x * 2"),
+    "list of numbers": ("[]", "{held}.append(1.0)\nreturn x * 2"),
+    "list of tensors": ("[]", "{held}.append(x)\nreturn x * 2"),
+    "dict": ("{}", '{held}[f"k{{len({held})}}"] = x\nreturn x * 2'),
+    "one key": ("{}", '{held}["last"] = x\nreturn x * 2'),
+    "replaced list": ("[]", "{held} = [*{held}, x]\nreturn x * 2"),
+    "last tensor": ("None", "{held} = x * 2\nreturn {held}"),
+    "last size": ("None", "if {held} != x.shape:\n    {held} = x.shape\nreturn x * 2"),
+}
+#: The use that all of these have.
+USE = "changed in the region"
+
+
+def rows() -> Iterator[Row]:
+    """All programs."""
+    for holder, (region, call, name) in HOLDERS.items():
+        for kind, (initial, change) in CHANGES.items():
+            for options in OPTIONS:
+                body, text = change.format(held=name), region.format(initial=initial)
+                yield Row(holder, kind, USE, options, program(Kind("list(range(12))"), text, body, call, options))

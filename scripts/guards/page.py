@@ -1,0 +1,120 @@
+"""Writes `docs/recompilation.md`: the measured table for readers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from guards import changes, grammar, states
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+HEAD = """\
+<!-- Written by `make guards`; do not edit. -->
+# What recompiles, and what does not
+
+A compiled region checks *guards* at every call. When a value is another one than it was compiled for, a guard fails and
+`torch.compile` compiles the region again; after {limit} times (`torch._dynamo.config.recompile_limit`) it gives up, and
+the region runs as plain Python for ever, or raises with `fullgraph=True`.
+
+This page says which values do that, measured on **torch {torch}** and Python {python}: {count} programs, each run with
+{values} values. A cell is how often the region was compiled for these. **{limit}, then eager** means that the last call
+no longer ran compiled code, **1, then eager** that torch gave the region up at the second value, **not compiled** that
+no call ran compiled code. `make guards` measures it again with the torch that is
+installed, in programs such as this one (`attribute of the module/int/arithmetic`):
+
+```python
+{example}```
+
+"""
+_EXAMPLE = "attribute of the module/int/arithmetic"
+SECTIONS = (
+    (
+        "Whole numbers",
+        ("int", "int from 0"),
+        "`int from 0` has 0 and 1 among its values, for which torch always compiles.",
+    ),
+    ("Other plain values", ("float", "bool", "str", "enum", "None or float"), ""),
+    ("Tensors", tuple(states.TENSORS), "The kind is what differs between the tensors."),
+    ("Containers", tuple(states.CONTAINERS), "The kind is what differs between them."),
+    ("What the region itself changes", tuple(changes.CHANGES), "Each call meets what the one before left."),
+    ("Objects and functions", tuple(states.OBJECTS), "Each call is given another one."),
+)
+
+
+def page_text(table: dict[str, Any]) -> str:
+    """The whole page, of what the data file holds."""
+    rows: dict[str, list[Any]] = table["rows"]
+    example = next(row.text for row in grammar.rows() if row.key == _EXAMPLE and not row.options)
+    count = sum(len(table["ways"]) + len(row[len(table["ways"]) + 1 :]) for row in rows.values())
+    head = HEAD.format(
+        **{name: table[name] for name in ("torch", "python", "limit", "values")}, count=count, example=example
+    )
+    parts = [head]
+    for title, kinds, told in SECTIONS:
+        parts.append(f"## {title}\n\n{told}\n\n".replace("\n\n\n\n", "\n\n"))
+        parts += (_of_kind(kind, rows) for kind in kinds)
+    parts.append("## State of torch, and of a module\n\n" + _lines(("state", "compilations"), _states(rows)))
+    parts.append(
+        OPTIONS
+        + _lines(("value", *("as it is" if not way else f"`{way}`" for way in table["ways"]), "and"), _options(rows))
+    )
+    return "\n".join(part.rstrip("\n") + "\n" for part in parts)
+
+
+OPTIONS = """## What options change
+
+How often is compiled by default, and under options of `torch.compile` and `torch._dynamo.config`, where that differs.
+
+"""
+
+
+def _of_kind(kind: str, rows: dict[str, list[Any]]) -> str:
+    found = {key: row for key, row in rows.items() if key.split("/")[1] == kind}
+    uses = list(dict.fromkeys(use for use in _uses() if any(key.endswith(f"/{use}") for key in found)))
+    sources = [source for source in grammar.SOURCES if any(key.startswith(f"{source}/") for key in found)]
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for source in sources:
+        cells = tuple(_cell(found.get(f"{source}/{kind}/{use}")) for use in uses)
+        alike.setdefault(cells, []).append(source)
+    lines = ([", ".join(several), *cells] for cells, several in alike.items())
+    return f"### {kind}\n\n" + _lines(("value from", *uses), lines)
+
+
+def _uses() -> Iterator[str]:
+    yield from grammar.USES
+    yield from states.USES
+    yield changes.USE
+
+
+def _states(rows: dict[str, list[Any]]) -> Iterator[list[str]]:
+    for state in states.STATES:
+        yield [state, _cell(rows[f"{state}//"])]
+
+
+def _options(rows: dict[str, list[Any]]) -> Iterator[list[str]]:
+    for key, (_, plain, dynamic, static, *others) in rows.items():
+        source, kind, use = key.split("/")
+        if use in ("arithmetic", "branch") and source in ("argument", "attribute of the module", "global"):
+            config = "; ".join(f"`{name}`: {_shown(result)}" for name, result in (others[0] if others else {}).items())
+            if len({plain, dynamic, static}) > 1 or config:
+                yield [f"{source}, {kind}, {use}", _shown(plain), _shown(dynamic), _shown(static), config]
+
+
+def _cell(row: list[Any] | None) -> str:
+    return _shown(row[1]) if row is not None else ""
+
+
+def _shown(result: str) -> str:
+    if not result.removesuffix("!").isdecimal():
+        return f"`{result}`"
+    if not result.endswith("!"):
+        return result
+    count = result.removesuffix("!")
+    return "**not compiled**" if count == "0" else f"**{count}, then eager**"
+
+
+def _lines(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    head = [*head]
+    cells = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in cells) + "\n"

@@ -1,0 +1,177 @@
+"""What varies besides plain values: tensors, containers, objects and functions, and the state of torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from guards.grammar import OPTIONS, SOURCES, Kind, Row, options_of, program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Sources that hand over any object.
+_OF_OBJECTS = (
+    "argument",
+    "default",
+    "attribute of the module",
+    "attribute of an argument",
+    "attribute of a global object",
+    "global",
+    "cell",
+    "entry of a dict argument",
+    "entry of a list argument",
+    "entry of a global dict",
+)
+
+TENSORS = {
+    "tensor": Kind("[torch.full((4,), float(i)) for i in range(12)]"),
+    "size": Kind("[torch.ones(i) for i in range(2, 14)]"),
+    "size from 0": Kind("[torch.ones(i) for i in range(12)]"),
+    "last size": Kind("[torch.ones(4 if i < 11 else 3) for i in range(12)]"),
+    "two sizes": Kind("[torch.ones(i, i + 1) for i in range(2, 14)]"),
+    "rank": Kind("[torch.ones((2,) * (1 + i % 6)) for i in range(12)]"),
+    "strides": Kind("[torch.ones(4, 4).t() if i % 2 else torch.ones(4, 4) for i in range(12)]"),
+    "view": Kind("[torch.ones(8)[4:] if i % 2 else torch.ones(4) for i in range(12)]"),
+    "dtype": Kind("[torch.ones(4, dtype=torch.float64 if i % 2 else torch.float32) for i in range(12)]"),
+    "device": Kind('[torch.ones(4, device="meta" if i % 2 else "cpu") for i in range(12)]'),
+    "requires_grad": Kind("[torch.ones(4, requires_grad=i % 2 == 0) for i in range(12)]"),
+    "parameter": Kind("[nn.Parameter(torch.ones(4)) if i % 2 else torch.ones(4) for i in range(12)]"),
+    "None or tensor": Kind("[None if i % 2 else torch.ones(4) for i in range(12)]"),
+}
+_TENSOR_USES = {
+    "arithmetic": ("return v * 2", tuple(kind for kind in TENSORS if kind != "None or tensor")),
+    "branch": ("return x + 1 if v is None else x + v.sum()", ("None or tensor",)),
+    "branch on a size": ("return v + 1 if v.shape[0] > 6 else v - 1", ("size", "size from 0")),
+    "equal size": ("return v + 1 if v.shape[0] == 6 else v - 1", ("size", "size from 0")),
+    "loop over a size": ("for _ in range(v.shape[0]):\n    x = x + 1\nreturn x", ("size",)),
+    "loop over entries": ("for entry in v:\n    x = x + entry\nreturn x", ("size",)),
+    "reshape": ("return v.reshape(-1, 1) * 2", ("size", "size from 0", "strides")),
+    "size as a number": ("return x * v.shape[0]", ("size", "size from 0")),
+}
+
+CONTAINERS = {
+    "list length": Kind("[[torch.ones(2)] * i for i in range(1, 13)]"),
+    "length of a list of numbers": Kind("[[1.0] * i for i in range(1, 13)]"),
+    "tuple length": Kind("[(torch.ones(2),) * i for i in range(1, 13)]"),
+    "keys": Kind('[{f"k{j}": torch.ones(2) for j in range(i)} for i in range(1, 13)]'),
+    "order of keys": Kind('[dict.fromkeys("ab" if i % 2 else "ba", 1.0) for i in range(12)]'),
+    "set": Kind("[set(range(i)) for i in range(1, 13)]"),
+}
+_CONTAINER_USES = {
+    "loop": (
+        "for entry in v:\n    x = x + entry\nreturn x",
+        ("length of a list of numbers", "set"),
+    ),
+    "stack": ("return x.sum() + torch.stack(list(v)).sum()", ("list length", "tuple length")),
+    "length": ("return x * len(v)", tuple(CONTAINERS)),
+    "last": ("return x.sum() + v[-1]", ("list length", "length of a list of numbers", "tuple length")),
+    "values": ("for entry in v.values():\n    x = x + entry.sum()\nreturn x", ("keys",)),
+    "one key": ('return x * v["a"]', ("order of keys",)),
+    "contains": ('return x * ("k3" in v)', ("keys",)),
+    "unused": ("w = v\nreturn x + 1", tuple(CONTAINERS)),
+}
+
+_CLASSES = """
+class Base:
+    def __call__(self, x):
+        return x * 2
+
+CLASSES = [type(f"C{i}", (Base,), {}) for i in range(12)]
+
+class Layer(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+LAYERS = [type(f"L{i}", (Layer,), {}) for i in range(12)]
+
+def scaled(by):
+    return lambda x: x * by
+
+def times(x, by):
+    return x * by
+"""
+OBJECTS = {
+    "object of one class": Kind("[Base() for _ in range(12)]", _CLASSES),
+    "object of another class": Kind("[cls() for cls in CLASSES]", _CLASSES),
+    "module of one class": Kind("[Layer() for _ in range(12)]", _CLASSES),
+    "module of another class": Kind("[cls() for cls in LAYERS]", _CLASSES),
+    "class": Kind("CLASSES", _CLASSES),
+    "lambda of one text": Kind("[lambda x: x * 2 for _ in range(12)]"),
+    "lambda of another text": Kind('[eval(f"lambda x: x * {i}") for i in range(12)]'),
+    "closure over a number": Kind("[scaled(i) for i in range(2, 14)]", _CLASSES),
+    "partial with a number": Kind("[functools.partial(times, by=i) for i in range(2, 14)]", _CLASSES),
+    "bound method": Kind("[Layer().forward for _ in range(12)]", _CLASSES),
+    "operator of torch": Kind("[torch.sin, torch.cos, torch.tan, torch.exp, torch.abs, torch.neg] * 2"),
+}
+_CALLED = tuple(kind for kind in OBJECTS if kind != "class")
+_OBJECT_USES = {
+    "call": ("return v(x)", _CALLED),
+    "isinstance": ("return x + 1 if isinstance(v, nn.Module) else x - 1", tuple(OBJECTS)),
+    "unused": ("w = v\nreturn x + 1", tuple(OBJECTS)),
+}
+
+#: State of torch that a call meets, and what is compiled: how it is set, and how the region is called. `counting` is
+#: the backend that counts.
+STATES = {
+    "grad mode": ("[i % 2 == 0 for i in range(12)]", "with torch.set_grad_enabled(value):\n    region(x)"),
+    "inference mode": ("[i % 2 == 0 for i in range(12)]", "with torch.inference_mode(value):\n    region(x)"),
+    "autocast": ("[i % 2 == 0 for i in range(12)]", 'with torch.autocast("cpu", enabled=value):\n    region(x)'),
+    "training mode": ("[i % 2 == 0 for i in range(12)]", "model.train(value)\nregion(x)"),
+    "default dtype": ("[torch.float32, torch.float64] * 6", "torch.set_default_dtype(value)\nregion(x)"),
+    "threads": ("[1, 2] * 6", "torch.set_num_threads(value)\nregion(x)"),
+    "deterministic": ("[i % 2 == 0 for i in range(12)]", "torch.use_deterministic_algorithms(value)\nregion(x)"),
+    "frozen parameters": (
+        "[i % 2 == 0 for i in range(12)]",
+        "for parameter in model.parameters():\n    parameter.requires_grad_(value)\nregion(x)",
+    ),
+    "loaded parameters": ("list(range(12))", "model.load_state_dict(model.state_dict())\nregion(x)"),
+    "replaced parameter": ("list(range(12))", "model.layer.weight = nn.Parameter(torch.ones(4, 16))\nregion(x)"),
+    "replaced submodule": ("list(range(12))", "model.layer = nn.Linear(16, 4)\nregion(x)"),
+    "one more hook": ("list(range(12))", "model.layer.register_forward_hook(lambda *_: None)\nregion(x)"),
+    "hooks after the first call": (
+        "list(range(12))",
+        "if value:\n    model.layer.register_forward_hook(lambda *_: None)\nregion(x)",
+    ),
+    "a new region at each call": ("list(range(12))", "torch.compile(model)(x)"),
+    "a new function at each call": (
+        "list(range(12))",
+        "def scale(x):\n    return x * 2\n\ntorch.compile(scale)(x)",
+    ),
+    "another `dynamic` of one function": ("[None, True, False] * 4", "torch.compile(model.forward, dynamic=value)(x)"),
+    "another backend object": (
+        "list(range(12))",
+        "torch.compile(model, backend=functools.partial(counting))(x)",
+    ),
+    "thread": ("list(range(12))", "worker = threading.Thread(target=region, args=(x,))\nworker.start()\nworker.join()"),
+}
+_MODEL = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(16, 4)
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.drop(self.layer(x))
+
+model = Model()
+region = torch.compile(model{options})
+"""
+
+#: Their uses, in an order to read them in.
+USES = (*_TENSOR_USES, *_CONTAINER_USES, *_OBJECT_USES)
+
+
+def rows() -> Iterator[Row]:
+    """All programs of this file."""
+    for kinds, uses in ((TENSORS, _TENSOR_USES), (CONTAINERS, _CONTAINER_USES), (OBJECTS, _OBJECT_USES)):
+        for use, (body, of) in uses.items():
+            for kind in of:
+                for source in _OF_OBJECTS:
+                    region, call = SOURCES[source]
+                    for options in options_of(kind):
+                        yield Row(source, kind, use, options, program(kinds[kind], region, body, call, options))
+    for state, (values, call) in STATES.items():
+        for options in OPTIONS:
+            kind = Kind(values, "import threading" if "threading" in call else "")
+            yield Row(state, "", "", options, program(kind, _MODEL, "", call, options))
