@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import array_functions as arrays
+import operator_floats as floats
 import operator_probes as probes
 import operator_results as results
 import operator_shapes as shapes
@@ -454,29 +455,26 @@ def attributes() -> dict[str, str]:
     return kinds
 
 
-def distinctive_members() -> list[str]:
-    """Members of `torch.Tensor` that no builtin type, common container or `nn.Module` has."""
-    return sorted(set(dir(torch.Tensor)) - probes.common_members())
-
-
 def render(rows: dict[str, Any]) -> str:
     """A JSON object with one entry a line, so that a change of torch shows as a readable difference."""
     lines = (f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}" for key, value in sorted(rows.items()))
     return "{\n" + ",\n".join(lines) + "\n}"
 
 
-def document() -> str:
-    """The whole data file."""
+def document(anew: bool) -> str:
+    """The whole data file; what becomes of numbers is measured `anew`, or as it was."""
     import numpy as np
 
-    members = distinctive_members()
+    members = sorted(set(dir(torch.Tensor)) - probes.common_members())
     of_tensors = methods()
+    of_all = functions(of_tensors)
     parts = {
         "torch": json.dumps(torch.__version__.split("+")[0]),
         "flags": json.dumps({letter: name for name, letter in FLAGS.items()}),
         "methods": render({name: row.encoded() for name, row in of_tensors.items()}),
-        "functions": render({name: row.encoded() for name, row in functions(of_tensors).items()}),
+        "functions": render({name: row.encoded() for name, row in of_all.items()}),
         "attributes": render(attributes()),
+        "floats": render(floats.described(of_all, of_tensors, tensor_schemas) if anew else floats.stored(DATA)),
         "tensor_only": json.dumps(" ".join(members)),
         "shared_with_arrays": json.dumps(" ".join(name for name in members if hasattr(np.ndarray, name))),
         "sizeless": json.dumps(" ".join(values.sizeless_members())),
@@ -490,8 +488,10 @@ def main() -> None:
     """Writes the data file, or the file named by `--output`."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=DATA / "operators.json")
-    output: Path = parser.parse_args().output
-    text = document()
+    parser.add_argument("--floats", action="store_true", help="measure what becomes of numbers too: ten minutes")
+    options = parser.parse_args()
+    output: Path = options.output
+    text = document(options.floats)
     json.loads(text)
     output.write_text(text, encoding="utf-8")
 

@@ -53,6 +53,8 @@ class Operator(NamedTuple):
     does where nothing but tensors is given; `takes_sizes`: numbers that
     are given are sizes of the result, or say how many there are; `specializes`: it wants to know such a number.
     `detaches`: no gradient flows from a floating-point result to argument 0.
+    Of a Python `float` that is an input of Dynamo's graph: `floats` says for some parameters what becomes of it
+    (`lowers`).
     """
 
     mutates: tuple[int, ...] = ()
@@ -92,6 +94,21 @@ class Operator(NamedTuple):
     dtypes: str = ""
     dim: int = 0
     keepdim: int = 0
+    floats: str = ""
+
+    def lowers(self, given: int | str) -> str:
+        """What AOTAutograd makes of a `float` that is given by position (0 is the first argument) or by name.
+
+        `tensorified`: a tensor stands for it. `specialized`: it becomes a constant, and Dynamo does not know. `known`:
+        Dynamo takes it for a constant before, but for what is computed of it that is as `specialized`. "" where that
+        was not measured.
+        """
+        for one in self.floats.split():
+            parameter, _, kind = one.partition(":")
+            name, _, position = parameter.partition("@")
+            if given in (name, int(position) if position else name):
+                return kind
+        return ""
 
     def keeping(self, given: Sequence[_Given], named: Mapping[str, _Given], default: _Given) -> _Given:
         """The argument of a call that says whether the dimension stays, with size one.
@@ -349,7 +366,8 @@ def _operator(table: str, name: str) -> Operator | None:
     key = (table, name)
     if key not in _DECODED:
         row = data_file("operators.json")[table].get(name)
-        _DECODED[key] = None if row is None else _decode(row)
+        floats = data_file("operators.json")["floats"].get(f"torch.Tensor.{name}" if table == "methods" else name, "")
+        _DECODED[key] = None if row is None else _decode(row)._replace(floats=floats)
     return _DECODED[key]
 
 
