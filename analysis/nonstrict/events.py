@@ -43,6 +43,8 @@ class Event(_Plain):
     ATTRIBUTE = "attribute"  # plain attribute of a module argument is read; place; value; what: the attribute
 
     INPUT_WRITE = "input-write"  # as TENSOR_WRITE, on an argument; told of operators and leaf functions only
+    GUARD = "guard"  # what a region is given or reads is used, so that Dynamo guards it; place; value; how: a `Use`
+    FLOAT = "float"  # such a number is given to an operator; place; value; how: a `Lowered`; what: the parameter
     DROPPED = "dropped"  # an operator is called, its result is not used; value: the operator's implementation
     GRADIENT = "gradient"  # an operator needs a formula for its gradient; value: the operator; how: a `Gradient`
     MARKS = "marks"  # a marker is applied in a region; value: what it is applied to; what: the marker
@@ -206,5 +208,45 @@ class Construct(_Plain):
     """A call of compiled code that torch does not know; the effect's `what` is the callee."""
 
 
+class Use(_Plain):
+    """What a region does with a value that may be another one in the next call; the values are those of the table."""
+
+    ARITHMETIC = "arithmetic"
+    """It is computed with, beside a tensor; of a tensor, any use of what it holds."""
+    NUMBERS = "arithmetic of numbers"
+    """It is computed with, and no tensor takes part: what becomes of the result decides."""
+    PARAMETER = "operator parameter"
+    FUNCTION = "function of numbers"
+    """`math.sqrt`."""
+    WHOLE_PART = "whole part"
+    """`int`, of what is not whole."""
+    SIZE = "size"
+    """It is the size of a tensor."""
+    BOUND = "loop bound"
+    BRANCH = "branch"
+    INDEX = "index"
+    """It selects a part of a tensor."""
+    STORED_INDEX = "index of what is stored"
+    SLICE = "slice"
+    POSITION = "position"
+    """It selects an entry of a list, or beside other indices a part of a tensor: Dynamo makes a constant of it."""
+    KEY = "key"
+    FORMAT = "format"
+    LENGTH = "length"
+    """How many entries a container has."""
+    CALL = "call"
+
+
+class Lowered(_Plain):
+    """What becomes of a `float` in the graph of an operator; the values are those of the table of operators."""
+
+    TENSORIFIED = "tensorified"
+    """A tensor stands for it, so that any number may follow."""
+    SPECIALIZED = "specialized"
+    """It is a constant of what AOTAutograd makes of Dynamo's graph."""
+    KNOWN = "known"
+    """Dynamo takes it for a constant; what it does not, where the number was computed of another, AOTAutograd does."""
+
+
 #: In which way an effect of an event happens that has more than one.
-How: TypeAlias = Read | Change | Unseen | Decision | Taken | Pointed | Question | Gradient | Construct
+How: TypeAlias = Read | Change | Unseen | Decision | Taken | Pointed | Question | Gradient | Construct | Use | Lowered

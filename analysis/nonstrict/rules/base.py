@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from nonstrict.program.contracts.marked_body import MarkedBody
     from nonstrict.program.contracts.marks.applied import AppliedMarker
     from nonstrict.program.contracts.regions.graphs import Graphs
+    from nonstrict.program.contracts.regions.recompilations import Recompilation
+    from nonstrict.program.contracts.regions.stale import StaleValue
     from nonstrict.program.discovery.sites import CallSite, Parameter
     from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.effects import Effect, Observed
@@ -82,6 +84,16 @@ class Body(Protocol):
     @property
     def graphs(self) -> Graphs:
         """How many graphs a region is compiled to, as far as its breaks are known."""
+        ...
+
+    @property
+    def recompilations(self) -> tuple[Recompilation, ...]:
+        """What a region is compiled anew for; nothing for what is no region."""
+        ...
+
+    @property
+    def stale_values(self) -> tuple[StaleValue, ...]:
+        """The numbers whose second value stays in a compiled region; nothing for what is no region."""
         ...
 
     @property

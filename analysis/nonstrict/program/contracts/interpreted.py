@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nonstrict.knowledge.graph_breaks import GraphBreak
     from nonstrict.program.discovery.sites import CallSite
     from nonstrict.program.domain.access_paths import AccessPath
-    from nonstrict.program.domain.definitions import Function, Mark, Region
+    from nonstrict.program.domain.definitions import Class, Function, Mark, Region
     from nonstrict.program.domain.effects import Observed, Summary
     from nonstrict.program.domain.values import Value
     from nonstrict.program.state.machine import Machine
@@ -40,6 +40,8 @@ class Interpreted:
         self.function = function
         #: the object whose method is marked
         self.receiver = receiver
+        #: of a region, whether sizes and numbers are dynamic from the start; None where that is left to Dynamo
+        self.dynamic: bool | None = None
 
     @cached_property
     def summary(self) -> Summary:
@@ -76,6 +78,14 @@ class Interpreted:
     def writers(self, place: AccessPath) -> tuple[Related, ...]:
         """Where what lives at a place is changed; other files are searched only for what changes the verdict."""
         raise NotImplementedError
+
+    def owners_at(self, place: AccessPath) -> list[Class | None]:
+        """The classes of the program, as far as known, whose attributes the steps of a place are."""
+        raise NotImplementedError
+
+    def held_at(self, place: AccessPath) -> Value | None:
+        """What the root of a place holds; None where that is not known."""
+        return None
 
     def graph_break(self, observed: Observed) -> GraphBreak | None:
         """What torch says of a construct that breaks a graph; None where it does not: of a marked function, always."""

@@ -156,7 +156,7 @@ class MarkedBody(NoRegion, Interpreted):
                 evidence.expect_mode_writers(self.machine)
                 break
         for seen in self.observed(Event.ATTRIBUTE):
-            for owner in self._owners_at(seen.effect.place) if not seen.effect.place.captured else ():
+            for owner in self.owners_at(seen.effect.place) if not seen.effect.place.captured else ():
                 if owner is not None:
                     attribute_writes.expect(self.machine, owner)
         for seen in self.observed(Event.AMBIENT):
@@ -256,7 +256,7 @@ class MarkedBody(NoRegion, Interpreted):
             found = writes.writers(self.machine, place) or self._writes_through(place)
             return self._lasting(found) or self._written_later(place)
         if not place.captured or (place.root is Root.RECEIVER and not place.owner):
-            return evidence.argument_writers(self.machine, place, self._owners_at(place))
+            return evidence.argument_writers(self.machine, place, self.owners_at(place))
         return self._lasting(writes.writers(self.machine, place, abroad=place not in self._tensor_places))
 
     def _lasting(self, found: tuple[Related, ...]) -> tuple[Related, ...]:
@@ -296,7 +296,7 @@ class MarkedBody(NoRegion, Interpreted):
 
     def _written_later(self, place: AccessPath) -> tuple[Related, ...]:
         """Where an object of a known class that a cell holds is changed, once the function is made."""
-        owners = self._owners_at(place)
+        owners = self.owners_at(place)
         if not owners or None in owners:
             return ()
         function = self.mark.function
@@ -344,7 +344,7 @@ class MarkedBody(NoRegion, Interpreted):
         """Where the project sets an environment variable."""
         return evidence.environment_writers(self.machine, name)
 
-    def _owners_at(self, place: AccessPath) -> list[Class | None]:
+    def owners_at(self, place: AccessPath) -> list[Class | None]:
         """The classes of the program, as far as known, whose attributes the steps of a place are."""
         holder = self._held_at(place) if place.root is Root.CELL else self._arguments.get(place.name)
         return evidence.owners_at(self.machine, holder, place)

@@ -8,6 +8,8 @@ from nonstrict.program.contracts.regions.graphs import NO_GRAPHS
 
 if TYPE_CHECKING:
     from nonstrict.program.contracts.regions.graphs import Graphs
+    from nonstrict.program.contracts.regions.recompilations import Recompilation
+    from nonstrict.program.contracts.regions.stale import StaleValue
     from nonstrict.program.domain.effects import Observed
 
 
@@ -30,6 +32,16 @@ class NoRegion:
     def graphs(self) -> Graphs:
         """Nothing is compiled."""
         return NO_GRAPHS
+
+    @property
+    def recompilations(self) -> tuple[Recompilation, ...]:
+        """Nothing is compiled again."""
+        return ()
+
+    @property
+    def stale_values(self) -> tuple[StaleValue, ...]:
+        """Nothing is kept."""
+        return ()
 
     @property
     def falls_back(self) -> bool:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nonstrict.findings import Span
     from nonstrict.program.domain.definitions import Function, Mark, Region, SeenCall
     from nonstrict.program.domain.modules import Module
-    from nonstrict.program.state.machine import Machine
+    from nonstrict.program.state.machine import Machine, StaticCall
 
 _HOPS = 3
 
@@ -182,14 +182,19 @@ def _passed(machine: Machine, function: Function, name: str) -> list[tuple[Value
 
 def passings(machine: Machine, function: Function, name: str) -> Iterator[Passing]:
     """The seen calls of a plain function that pass something for one of its parameters."""
-    roots.find_calls(machine, function.module, aliases(function))
     arguments = function.node.args
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
     index = names.index(name) if name in names else len(names)
-    for frame, node, positional, keywords in list(machine.static_calls.get(function.node, [])):
+    for frame, node, positional, keywords in calls_of_function(machine, function):
         value = keywords.get(name, positional[index] if index < min(len(positional), len(names)) else None)
         if value is not None:
             yield Passing(frame, node, value, passed_expression(node, positional, index, name))
+
+
+def calls_of_function(machine: Machine, function: Function) -> list[StaticCall]:
+    """The calls of a plain function that its module tells."""
+    roots.find_calls(machine, function.module, aliases(function))
+    return list(machine.static_calls.get(function.node, ()))
 
 
 def seek_region(machine: Machine, mark: Mark) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts import targets
 from nonstrict.facts.hooks import OF_MODULES
 from nonstrict.facts.memo import remembered
+from nonstrict.facts.scopes import FunctionNode
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import children, walk
 from nonstrict.knowledge.markers import MARKERS, WRAPPABLE, compiles, makes_operators, traces_exports
@@ -389,6 +390,15 @@ def around(module: Module, line: int) -> Iterator[tuple[ast.AST, int]]:
         node = module.outline.node(chunks[index])
         if node is not None:
             yield node, chunks[index].offset
+
+
+def function_around(module: Module, node: ast.AST, offset: int) -> FunctionNode | None:
+    """The innermost function that holds a node, which is parsed `offset` lines below the start of its file."""
+    for statement, _ in around(module, getattr(node, "lineno", 0) + offset):
+        for inner in reversed([*walk(statement)]):
+            if isinstance(inner, FunctionNode) and any(part is node for part in walk(inner)):
+                return inner
+    return None
 
 
 def _by_line(module: Module) -> list[ast.stmt]:

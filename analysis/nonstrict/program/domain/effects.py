@@ -120,6 +120,8 @@ class Effect(NamedTuple):
         A call reaches each of several functions.
         """
         node = self.node
+        if self.event is Event.GUARD:
+            return (self.event, self.place, self.how)  # what is guarded once is guarded
         what = id(self.value.ref) if self.event is Event.CALLED else self.what
         return (self.event, self.path, self.offset, id(node), self.place, what, self.how)
 
@@ -140,6 +142,14 @@ def span_of(path: str, offset: int, node: ast.AST) -> Span:
 
 #: Carried by tensors that autograd records, where that is kept track of.
 NEEDED = Effect(Event.GRADIENT, "", 0, ast.Pass())
+
+
+_ANYWHERE = ast.Pass()
+
+
+def given_at(value: Value) -> Effect:
+    """What a number, text or truth value carries from where a region has it, and what is computed of it."""
+    return Effect(Event.GUARD, "", 0, _ANYWHERE, value.place, value._replace(taint=frozenset()))
 
 
 class CallEdge(NamedTuple):

@@ -99,6 +99,10 @@ class Observer(Generic[FrameT, FunctionT]):
     def computed(self, frame: FrameT, node: ast.AST, value: Value) -> None:
         """An expression that may compute a tensor has a value."""
 
+    def loaded(self, frame: FrameT, node: ast.AST, value: Value) -> Value:
+        """A variable, an attribute or an entry is read; the value, with what is known here of where it comes from."""
+        return value
+
     def operated(self, frame: FrameT, node: ast.BinOp | ast.UnaryOp, *operands: Value) -> Value | None:
         """An operator has its operands; what it gives, None where that is what it is in plain Python."""
         return None
@@ -146,6 +150,9 @@ class Observer(Generic[FrameT, FunctionT]):
     def part_stored(self, frame: FrameT, node: ast.AST, index: Value) -> None:
         """A part of a tensor is set."""
 
+    def bounded(self, frame: FrameT, node: ast.AST, bound: Value) -> None:
+        """A number bounds a slice."""
+
     def part_augmented(self, frame: FrameT, node: ast.Subscript, index: Value) -> None:
         """A part of a tensor is changed in place, by an operator."""
 
@@ -159,6 +166,9 @@ class Observer(Generic[FrameT, FunctionT]):
 
     def formatted(self, frame: FrameT, node: ast.AST, given: Value) -> None:
         """Something is put into a string by `%`."""
+
+    def written(self, frame: FrameT, node: ast.AST, given: Value) -> None:
+        """Something is put into an f-string."""
 
     def came_to(self, frame: FrameT, node: ast.AST, step: Step) -> None:
         """Something is done of which there is no more to tell than what it is."""

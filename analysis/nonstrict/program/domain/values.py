@@ -77,7 +77,7 @@ class Flag:
     NATIVE = 16  # function or module compiled from C, C++, CUDA or Triton
     CLASS_ATTRIBUTE = 32  # found on the class, not on the instance
     POINTER = 64  # number that is an address
-    FLOATING = 256  # tensor of a floating-point dtype
+    FLOATING = 256  # tensor of a floating-point dtype, or number that is a `float`; a constant tells it itself
     SHAPE = 512  # number or truth value that follows from the shape of a traced tensor
     TRACE_GUARD = 128  # true exactly while the compiler traces
     SMALL = 2048  # NumPy array without dimensions, or with one of at most eight elements: inductor inlines those
@@ -212,6 +212,11 @@ class Value(NamedTuple):
         return self.kind is Kind.NUMBER and (type(self.const) is int or bool(self.flags & Flag.WHOLE))
 
     @property
+    def is_real(self) -> bool:
+        """Whether this surely is a `float`."""
+        return self.kind is Kind.NUMBER and (type(self.const) is float or bool(self.flags & Flag.FLOATING))
+
+    @property
     def holds_tensor(self) -> bool:
         """Whether this may be a tensor, or is a container with tensors in it."""
         if self.kind is Kind.UNION:
@@ -308,6 +313,12 @@ NESTED_CONTAINERS = 4
 NESTED_MODULES = 6
 
 
+def any_of_kind(value: Value) -> Value:
+    """A value of the same kind, of which is not known which it is."""
+    flags = Flag.WHOLE if value.is_whole else Flag.FLOATING if value.is_real else Flag.NONE
+    return value._replace(const=NO_CONSTANT, flags=value.flags | flags)
+
+
 def without_gradients(value: Value) -> Value:
     """A tensor or parameter that needs no gradients, or a module whose parameters need none."""
     frozen = Flag.FROZEN if value.kind in (Kind.PARAMETER, Kind.MODULE) else Flag.NONE
@@ -343,6 +354,7 @@ def join(left: Value | None, right: Value) -> Value:
         const = left.const if left.const == right.const else NO_CONSTANT
         flags = (left.flags & right.flags) | ((left.flags | right.flags) & _OF_EITHER)
         flags |= Flag.WHOLE if left.is_whole and right.is_whole else Flag.NONE
+        flags |= Flag.FLOATING if left.is_real and right.is_real else Flag.NONE
         if left.kind is Kind.TENSOR and FRESH.root in (left.place.root, right.place.root) and place != FRESH:
             flags |= Flag.MAYBE
         return Value(left.kind, place, left.ref, const, left.heap, flags, taint)

@@ -58,6 +58,10 @@ if TYPE_CHECKING:
 _ORDERED = frozenset({Kind.LIST, Kind.TUPLE, Kind.ITERATOR, Kind.SET})
 
 
+#: What ranges and enumerations give.
+_COUNTED = NUMBER._replace(flags=Flag.WHOLE)
+
+
 def _pending(values: list[Value]) -> frozenset[object]:
     return frozenset[object]().union(*(value.taint for value in values))
 
@@ -68,6 +72,11 @@ def _argument_node(node: ast.AST, index: int) -> ast.AST:
 
 def _complex(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
     return _number(frame, node, positional, keywords)._replace(ref=COMPLEX)
+
+
+def _real(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
+    made = _number(frame, node, positional, keywords)
+    return made._replace(flags=made.flags | Flag.FLOATING)
 
 
 def _whole(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -226,7 +235,7 @@ def _range(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[
             frame.emit(Event.ESCAPE, node, value.place, value, "using a tensor as a Python integer")
         frame.needed(value, exactly=True)
     numbers = iteration.numbers(positional) if frame.static or frame.region else []
-    made = iteration.listed(Kind.LIST, numbers, NUMBER) if numbers else container(Kind.LIST, NUMBER)
+    made = iteration.listed(Kind.LIST, numbers, _COUNTED) if numbers else container(Kind.LIST, _COUNTED)
     return made._replace(ref=RANGE, taint=_drawn(_pending(positional)))
 
 
@@ -234,7 +243,7 @@ def _enumerate(frame: Frame, node: ast.AST, positional: list[Value], keywords: d
     element = iteration.elements_of(frame, node, frame.consume(node, positional[0])) if positional else UNKNOWN
     start = positional[1] if len(positional) > 1 else keywords.get("start", NUMBER._replace(const=0))
     pairs = iteration.enumerated(frame, positional[0], start) if positional else []
-    return iteration.listed(Kind.ITERATOR, pairs, container(Kind.TUPLE, NUMBER, element))
+    return iteration.listed(Kind.ITERATOR, pairs, container(Kind.TUPLE, _COUNTED, element))
 
 
 def _zip(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -422,7 +431,7 @@ SPECIAL: dict[str, Handler] = {
     "builtins.globals": _globals,
     "builtins.staticmethod": _same,
     "builtins.int": _whole,
-    "builtins.float": _number,
+    "builtins.float": _real,
     "builtins.complex": _complex,
     "operator.index": _whole,
     "builtins.bool": _bool,

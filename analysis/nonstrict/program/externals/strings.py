@@ -26,6 +26,7 @@ def joined(frame: Frame, node: ast.JoinedStr) -> Value:
             value = frame.consume(part.value, frame.machine.evaluate(frame, part.value))
             texts[-1] = written(value) if part.format_spec is None and part.conversion < 0 else None
             taint |= value.taint
+            frame.observer.written(frame, part.value, value)
             if part.format_spec is not None:
                 _formatted(frame, part.value, value, Step.TENSOR_IN_FSTRING)
                 frame.needed(value, exactly=True)

@@ -71,7 +71,7 @@ def _shape(value: Value, told_apart: int, mode: int) -> Value:
     if value.kind in TENSORS and value.place.root is Root.ARGUMENT:
         place = AccessPath(Root.ARGUMENT, "", "", ("~",) if value.place.is_view else ())
         return Value(value.kind, place, value.ref, flags=value.flags & told_apart, taint=symbols.of(value))
-    return value if not value.taint else value.with_taint(symbols.of(value) | _draws(value))
+    return value if not value.taint else value.with_taint(symbols.of(value) | _draws(value) | _given(value))
 
 
 def _general(value: Value) -> Value:
@@ -79,6 +79,11 @@ def _general(value: Value) -> Value:
         return value if value.kind is not Kind.UNION else UNKNOWN
     place = value.place if not value.place.path else AccessPath(value.place.root, value.place.owner, value.place.name)
     return Value(value.kind, place, value.dotted or None, taint=_draws(value))
+
+
+def _given(value: Value) -> frozenset[Any]:
+    """What a value that is computed in a region carries of where the region has from what it is computed of."""
+    return frozenset(effect for effect in value.taint if effect.event is Event.GUARD)
 
 
 def _draws(value: Value) -> frozenset[Any]:

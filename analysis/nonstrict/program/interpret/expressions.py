@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.events import Event, Question, Step
 from nonstrict.facts import shapes
 from nonstrict.program.domain import constant_folding, symbols
-from nonstrict.program.domain.access_paths import FRESH
+from nonstrict.program.domain.access_paths import FRESH, Root
 from nonstrict.program.domain.values import (
     BOOL,
     BYTES,
@@ -60,6 +60,8 @@ _NO_TAINT: frozenset[object] = frozenset()
 
 #: Expressions that may compute a tensor.
 _COMPUTING = frozenset({ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript})
+#: Expressions that read what is held somewhere.
+_LOADING = frozenset({ast.Name, ast.Attribute, ast.Subscript})
 
 
 def evaluate(frame: Frame, node: ast.expr) -> Value:
@@ -81,8 +83,11 @@ def _evaluated(frame: Frame, node: ast.expr) -> Value:
         return UNKNOWN
     value = handler(frame, node)
     frame.summary.hold(node, value)
-    if frame.region and type(node) in _COMPUTING:  # asked here too: most frames are of no region
-        frame.observer.computed(frame, node, value)
+    if frame.region:  # asked here too: most frames are of none
+        if type(node) in _COMPUTING:
+            frame.observer.computed(frame, node, value)
+        if value.place.root is not Root.FRESH and type(node) in _LOADING:
+            return frame.observer.loaded(frame, node, value)
     return value
 
 
@@ -204,7 +209,8 @@ def _arithmetic(frame: Frame, left: Value, right: Value, operator: ast.operator)
         return known.with_taint(left.taint | right.taint)
     taint = left.taint | right.taint if frame.region else symbols.arithmetic(operator, left, right)
     whole = isinstance(operator, _WHOLE) and left.is_whole and right.is_whole
-    flags = ((left.flags | right.flags) & _OF_NUMBERS) | (Flag.WHOLE if whole else Flag.NONE)
+    real = isinstance(operator, ast.Div) or left.is_real or right.is_real
+    flags = ((left.flags | right.flags) & _OF_NUMBERS) | (Flag.WHOLE if whole else Flag.FLOATING if real else Flag.NONE)
     if (left.flags | right.flags) & Flag.LITERAL:
         flags |= known_tensors.literals(left, right)
     return Value(Kind.NUMBER, FRESH, flags=flags, taint=taint)
@@ -322,6 +328,7 @@ def index(frame: Frame, node: ast.expr) -> Value:
         for bound in (node.lower, node.upper, node.step):
             if bound is not None:
                 value = use(frame, bound)
+                frame.observer.bounded(frame, bound, value)
                 frame.sink(value)
                 frame.sized(value)
                 if value.is_tensor and not (frame.region or frame.static or value.flags & Flag.LITERAL):

@@ -18,29 +18,55 @@ if TYPE_CHECKING:
 
 #: How often a loop runs of which that is not known.
 SOME = 2
+#: The same for one that counts: nobody writes that for a few rounds.
+MANY = 1 << 16
 
 
-def rounds(frame: Frame, call: ast.AST, expression: ast.expr) -> int:
-    """How often loops around a call in a frame give an expression of it another value; 0 if none does."""
+def rounds(frame: Frame, call: ast.AST, expression: ast.expr, counting: int = SOME) -> int:
+    """How often loops around a call in a frame give an expression of it another value; 0 if none does.
+
+    `counting` is said of loops that count up to what is not known.
+    """
     around = frame.function.node if frame.function is not None else frame.module.outline.shell
-    return max(_loops(around, call, expression, frame), default=0)
+    return max(_loops(around, call, expression, frame, counting), default=0)
 
 
-def _loops(around: ast.AST, call: ast.AST, expression: ast.expr, frame: Frame | None = None) -> Iterator[int]:
+def _loops(
+    around: ast.AST, call: ast.AST, expression: ast.expr, frame: Frame | None = None, counting: int = SOME
+) -> Iterator[int]:
     """How often the loops around a call run that give an expression of it another value each time."""
     names = {node.id for node in walk(expression) if isinstance(node, ast.Name)}
     for node in walk(around):
         if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
             if holds(node.body, call) and mentions(expression, _changing(node)):
-                apart = not isinstance(node, ast.While) and _tells_apart(frame, expression, _distinct_in(frame, node))
-                yield length(frame, node.iter) if apart and not isinstance(node, ast.While) else SOME
+                apart = _tells_apart(frame, expression, _distinct_in(frame, node))
+                yield turns(frame, node, counting) if apart else SOME
         elif isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)) and any(
             inner is call for inner in walk(node.elt)
         ):
             for generator in node.generators:
                 if _stores_any(generator.target, names):
                     apart = not generator.ifs and _tells_apart(frame, expression, _stored_in(generator.target))
-                    yield length(frame, generator.iter) if apart else SOME
+                    yield length(frame, generator.iter, counting) if apart else SOME
+
+
+def turns(frame: Frame | None, loop: ast.For | ast.AsyncFor | ast.While, counting: int = SOME) -> int:
+    """How often a loop runs; one that counts and ends at a number, not more often than that."""
+    number = counting if isinstance(loop, ast.While) else length(frame, loop.iter, counting)
+    return min((number, *_ends(loop)))
+
+
+def _ends(loop: ast.For | ast.AsyncFor | ast.While) -> Iterator[int]:
+    """The numbers at which a loop ends: `while step < 5`, `if step == 5: break`."""
+    tests = [loop.test] if isinstance(loop, ast.While) else []
+    inside = [node for part in loop.body for node in walk(part)]
+    tests += [node.test for node in inside if isinstance(node, ast.If) and isinstance(node.body[-1], ast.Break)]
+    changing = _distinct_in(None, loop) if tests else set[str]()
+    for test in tests:
+        if isinstance(test, ast.Compare) and len(test.comparators) == 1 and mentions(test.left, changing):
+            bound = _literal(test.comparators[0])
+            if isinstance(bound, int) and bound >= 0:
+                yield max(bound + 1, SOME)
 
 
 def varies_in_loop(around: ast.AST, call: ast.AST, expression: ast.expr) -> bool:
@@ -121,11 +147,11 @@ def _is_new(key: ast.expr, runs: frozenset[str]) -> bool:
     return isinstance(key, ast.Name) and key.id in runs
 
 
-def _distinct_in(frame: Frame | None, loop: ast.For | ast.AsyncFor) -> set[str]:
+def _distinct_in(frame: Frame | None, loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
     """Of the variables and attributes that change from round to round, those that never have the same value twice."""
     inside = [node for part in loop.body for node in walk(part)]
     counted = (node.target for node in inside if isinstance(node, ast.AugAssign) and _is_number(node.value))
-    found = _stored_in(loop.target)
+    found = _stored_in(loop.target) if not isinstance(loop, ast.While) else set[str]()
     found |= {ast.unparse(target) for target in counted if isinstance(target, (ast.Name, ast.Attribute))}
     given = [node for node in inside if isinstance(node, ast.Assign)]
     for node in given:
@@ -153,7 +179,8 @@ def _tells_apart(frame: Frame | None, node: ast.expr, distinct: set[str]) -> boo
         fixed = not all(mentions(side, distinct) for side in sides)
         added = isinstance(node.op, (ast.Add, ast.Sub)) and fixed
         written = isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant)
-        return any(_tells_apart(frame, side, distinct) for side in sides) if added or written else False
+        scaled = isinstance(node.op, (ast.Mult, ast.Div)) and any(_literal(side) for side in sides)
+        return any(_tells_apart(frame, side, distinct) for side in sides) if added or written or scaled else False
     if isinstance(node, ast.Call):
         writes = isinstance(node.func, ast.Attribute) and node.func.attr == "format"
         named = getattr(node.func, "id", "")
@@ -191,25 +218,34 @@ def _stores_any(target: ast.expr, names: set[str]) -> bool:
     return any(isinstance(node, ast.Name) and node.id in names for node in walk(target))
 
 
-def length(frame: Frame | None, iterable: ast.expr) -> int:
-    """How many elements a loop runs over; at least some."""
+def length(frame: Frame | None, iterable: ast.expr, counting: int = SOME) -> int:
+    """How many elements a loop runs over, `counting` for a range with bounds that are not known; at least some."""
     if isinstance(iterable, (ast.List, ast.Tuple, ast.Set)):
         return len({ast.dump(element) for element in iterable.elts})
     if isinstance(iterable, ast.Call):
         name = getattr(iterable.func, "id", "")
-        if name == "range" and iterable.args and all(isinstance(part, ast.Constant) for part in iterable.args):
-            bounds = [part.value for part in iterable.args if isinstance(part, ast.Constant)]
-            whole = [bound for bound in bounds if isinstance(bound, int)]
-            return len(range(*whole)) if len(whole) == len(bounds) and 0 not in whole[2:] else SOME
+        if name == "range" and iterable.args:
+            return _counted(frame, iterable.args, counting)
         if name in ("enumerate", "sorted", "list", "reversed", "tuple") and iterable.args:
-            return length(frame, iterable.args[0])
+            return length(frame, iterable.args[0], counting)
         if name == "zip" and iterable.args:
-            return min(length(frame, part) for part in iterable.args)
+            return min(length(frame, part, counting) for part in iterable.args)
     if frame is not None and isinstance(iterable, ast.Name):
         held = frame.machine.evaluate(frame, iterable)
         if held.kind in (Kind.LIST, Kind.TUPLE) and held.heap is not None and held.heap.loose is None:
             return max(_different(held.heap.items.values()), SOME)
     return SOME
+
+
+def _counted(frame: Frame | None, bounds: list[ast.expr], counting: int) -> int:
+    """How many numbers a range has."""
+    told = [frame.machine.evaluate(frame, bound).const if frame is not None else _literal(bound) for bound in bounds]
+    whole = [bound for bound in told if isinstance(bound, int)]
+    return len(range(*whole)) if len(whole) == len(bounds) and 0 not in whole[2:] else counting
+
+
+def _literal(node: ast.expr) -> object:
+    return node.value if isinstance(node, ast.Constant) else None
 
 
 def _different(entries: Iterable[Value]) -> int:

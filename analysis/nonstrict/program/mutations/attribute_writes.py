@@ -166,13 +166,21 @@ def _assigned(
         building = _called_by_init((node, *bases) if inside else (node,))
     for holder in _holders(node, attribute):
         if inside or not _is_called(holder, receiver):
-            yield Write(path, offset, node, How.CHANGED, (f".{attribute}",)), holder
+            yield Write(path, offset, node, How.CHANGED, (f".{attribute}",), _stored(node)), holder
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, ast.FunctionDef) or child.name not in building:
             own = receiver
             if isinstance(node, ast.ClassDef) and isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 own = receiver_of(child)
             yield from _assigned(path, offset, child, attribute, related, inside, bases, own)
+
+
+def _stored(node: ast.AST) -> ast.expr | None:
+    """What a statement assigns, where that is one value."""
+    if isinstance(node, (ast.AnnAssign, ast.AugAssign)):
+        return node.value
+    alone = isinstance(node, ast.Assign) and not isinstance(node.targets[0], (ast.Tuple, ast.List))
+    return node.value if isinstance(node, ast.Assign) and alone else None
 
 
 def _holders(node: ast.AST, attribute: str) -> Iterator[ast.expr]:

@@ -227,7 +227,12 @@ def _replacements(machine: Machine, module: Module, name: str) -> Iterator[Write
 
 
 def argument_writers(machine: Machine, place: AccessPath, owners: Iterable[Class | None]) -> tuple[Related, ...]:
-    """Where an attribute of an argument is changed, or one on the way to it.
+    """Where an attribute of an argument is changed, or one on the way to it; `owners` as for `argument_changes`."""
+    return tuple(dict.fromkeys(related_to(write) for write in argument_changes(machine, place, owners)))
+
+
+def argument_changes(machine: Machine, place: AccessPath, owners: Iterable[Class | None]) -> list[Write]:
+    """The same as writes.
 
     `owners` are the classes of the objects along the path that have the attributes; where one is not known, only files
     that are loaded are searched.
@@ -244,7 +249,7 @@ def argument_writers(machine: Machine, place: AccessPath, owners: Iterable[Class
         found += (write for write in writes if _may_be_at(write, key) and not _by_own_method(machine, held, write))
         if owner is not None and machine.constructed.get((owner, attribute)) is not None:
             found += _of_given(machine, owner, attribute, place.path[index + 1 :])
-    return tuple(dict.fromkeys(related_to(write) for write in found))
+    return found
 
 
 def _held_by(machine: Machine, owner: Class, attribute: str) -> Value:

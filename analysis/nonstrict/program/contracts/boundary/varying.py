@@ -14,11 +14,11 @@ from nonstrict.program.discovery import callers
 from nonstrict.program.domain.constant_folding import key_of
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import Kind
-from nonstrict.program.interpret.rounds import SOME, grows, holds, length, rounds, varies_in_loop
+from nonstrict.program.interpret.rounds import SOME, grows, holds, rounds, turns, varies_in_loop
 from nonstrict.program.objects import iteration, naming
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from nonstrict.program.contracts.boundary.boundary_values import BoundaryArgument
     from nonstrict.program.contracts.interpreted import Interpreted
@@ -80,12 +80,12 @@ def _of_parameter(machine: Machine, region: Function, name: str) -> Variation:
     """How the values vary that calls of a region pass for one of its parameters."""
     calls = list(callers.passings(machine, region, name))
     passed = [one._replace(value=value) for one in calls for value in _handed(machine, one, _HOPS)]
-    count, growing = _distinct(machine, passed), _growing(machine, region, name)
+    count, growing = distinct(machine, passed), growing_by(machine, region, name)
     static = compiled_with(machine, region, "dynamic", value=False)
     seen = (Related(span_of(one.frame.module.path, one.frame.offset, one.node), _SEVERAL) for one in passed[:1])
     kinds = frozenset(value.kind for one in passed for value in one.value.alternatives())
     raised = any(options.is_set(machine, option, region.module.path) for option in _LIMITS)
-    unlimited = raised or any(_drops(one.frame) for one in passed)
+    unlimited = raised or any(drops(one.frame) for one in passed)
     return Variation(max(count, growing), static, False, growing > 0, tuple(seen), "", kinds, "", unlimited)
 
 
@@ -114,7 +114,7 @@ def _looped_over(around: ast.AST, name: str) -> str:
     return ""
 
 
-def _drops(frame: Frame) -> bool:
+def drops(frame: Frame) -> bool:
     """Whether code around a call has torch forget what it compiled."""
     around = frame.function.node if frame.function is not None else frame.module.outline.shell
     names = naming.names_at(frame)
@@ -136,22 +136,39 @@ def given_expressions(machine: Machine, region: Function, name: str) -> Iterator
             yield from ((frame, node, keyword.value) for keyword in node.keywords if keyword.arg == name)
 
 
-def _distinct(machine: Machine, passed: list[Passing]) -> int:
-    """How many values calls pass: those that are known one by one, and of others what the loops around them give."""
+def count(machine: Machine, function: Function, name: str, *, counting: int) -> int:
+    """How many values calls pass for a parameter of a function; `counting` as for `growing_by`."""
+    calls = list(callers.passings(machine, function, name))
+    return distinct(
+        machine, [one._replace(value=value) for one in calls for value in _handed(machine, one, _HOPS)], counting
+    )
+
+
+def handed(machine: Machine, calls: Iterable[Passing]) -> list[Value]:
+    """What calls pass; where a helper makes one, what the helper is given."""
+    return [value for one in calls for value in _handed(machine, one, _HOPS)]
+
+
+def distinct(machine: Machine, passed: list[Passing], counting: int = SOME) -> int:
+    """How many values calls pass: those that are known one by one, and of others what the loops around them give.
+
+    `counting` as for `growing_by`.
+    """
     known: set[object] = set()
-    looped: dict[ast.AST, int] = {}
+    rounded: dict[ast.AST, int] = {}
     for node in dict.fromkeys(one.node for one in passed):
         here = [one for one in passed if one.node is node]
         constants = {_constant(machine, one.value) for one in here}
         chosen = any(node in one.frame.chosen for one in here)
-        times = max((rounds(one.frame, node, one.expression) for one in here if one.expression is not None), default=0)
+        looped = (rounds(one.frame, node, one.expression, counting) for one in here if one.expression is not None)
+        times = max(looped, default=0)
         if None not in constants and (len(constants) > 1 or not times) and not chosen:
             known |= constants
         elif times:
-            looped[node] = min(times, SOME) if chosen else times
+            rounded[node] = min(times, SOME) if chosen else times
         else:
             known |= {ast.dump(one.expression) for one in here if one.expression is not None}
-    return len(known) + sum(looped.values())
+    return len(known) + sum(rounded.values())
 
 
 def _constant(machine: Machine, value: Value) -> object | None:
@@ -162,8 +179,11 @@ def _constant(machine: Machine, value: Value) -> object | None:
     return None if machine.mutations.is_rebound(value.place) else key_of(value)
 
 
-def _growing(machine: Machine, region: Function, name: str) -> int:
-    """How often a loop adds to a container and calls the region with it; 0 if none does."""
+def growing_by(machine: Machine, region: Function, name: str, counting: int = SOME) -> int:
+    """How often a loop adds to a container and calls the region with it; 0 if none does.
+
+    `counting` is said of loops that count up to what is not known.
+    """
     found = 0
     for frame, call, expression in given_expressions(machine, region, name):
         around = frame.function.node if frame.function is not None else frame.module.outline.shell
@@ -171,7 +191,7 @@ def _growing(machine: Machine, region: Function, name: str) -> int:
         for loop in walk(around) if spelled else ():
             is_loop = isinstance(loop, (ast.For, ast.AsyncFor, ast.While))
             if is_loop and holds(loop.body, call) and grows(loop, spelled):
-                found = max(found, SOME if isinstance(loop, ast.While) else length(frame, loop.iter))
+                found = max(found, turns(frame, loop, counting))
     return found
 
 

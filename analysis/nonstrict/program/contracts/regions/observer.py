@@ -11,6 +11,7 @@ from nonstrict.program.contracts.regions import (
     breaks,
     dispatch,
     folding,
+    guarded,
     ignored,
     items,
     layers,
@@ -52,6 +53,7 @@ class RegionObserver(Observer["Frame", "Function"]):
     ) -> None:
         """The table knows constructs by the names of what is called."""
         breaks.called(frame, node, name, positional, keywords)
+        guarded.called(frame, node, name, positional, keywords)
 
     def method_called(
         self,
@@ -64,6 +66,7 @@ class RegionObserver(Observer["Frame", "Function"]):
     ) -> None:
         """The table knows methods by the kinds of their receivers."""
         breaks.method(frame, node, receiver, name, positional, keywords)
+        guarded.method(frame, node, receiver, name, positional, keywords)
 
     def native_called(self, frame: Frame, node: ast.AST, callee: str) -> None:
         """Dynamo does not know what is neither of torch, nor of NumPy or Triton."""
@@ -104,6 +107,7 @@ class RegionObserver(Observer["Frame", "Function"]):
     def decided(self, frame: Frame, node: ast.AST, value: Value) -> None:
         """What follows from data cannot be decided on."""
         breaks.decided(frame, node, value)
+        guarded.decided(frame, node, value)
 
     def asserted(self, frame: Frame, statement: ast.Assert) -> bool:
         """Some assertions become operators of the graph."""
@@ -124,7 +128,12 @@ class RegionObserver(Observer["Frame", "Function"]):
 
     def operated(self, frame: Frame, node: ast.BinOp | ast.UnaryOp, *operands: Value) -> Value | None:
         """There are numbers that Dynamo does not compute with."""
+        guarded.computed(frame, node, *operands)
         return breaks.operated(frame, node, *operands)
+
+    def loaded(self, frame: Frame, node: ast.AST, value: Value) -> Value:
+        """Dynamo guards what the region has from outside."""
+        return guarded.loaded(frame, node, value)
 
     def output_given(self, frame: Frame, node: ast.AST) -> None:
         """It has to have the shape of the result."""
@@ -137,6 +146,7 @@ class RegionObserver(Observer["Frame", "Function"]):
     def selected(self, frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
         """Dynamo has to know which entry it is: of a key that all calls of the region pass, it does."""
         breaks.selected(frame, node, base, index)
+        guarded.selected(frame, node, base, index)
         if base.kind is Kind.DICT and index.const is NO_CONSTANT:
             return index._replace(const=dispatch.key(frame, node.slice))
         return index
@@ -144,6 +154,7 @@ class RegionObserver(Observer["Frame", "Function"]):
     def indexed(self, frame: Frame, node: ast.Subscript, index: Value) -> None:
         """What is selected by data has a size that is not known."""
         items.indexed(frame, node, index)
+        guarded.indexed(frame, node, items.parts(index))
 
     def sought(self, frame: Frame, node: ast.Compare, element: Value, holder: Value) -> Value | None:
         """Among tensors the answer is a tensor; among the numbers of one, a constant is never found."""
@@ -154,6 +165,7 @@ class RegionObserver(Observer["Frame", "Function"]):
     def iterated(self, frame: Frame, node: ast.AST, iterable: Value) -> None:
         """Dynamo has to know how many there are."""
         sequences.iterated(frame, node, iterable)
+        guarded.iterated(frame, node, iterable)
 
     def looped_over(self, frame: Frame, node: ast.AST, iterable: Value) -> None:
         """An iterator that the region is given would be used up."""
@@ -179,10 +191,12 @@ class RegionObserver(Observer["Frame", "Function"]):
     def part_stored(self, frame: Frame, node: ast.AST, index: Value) -> None:
         """A number taken out of a tensor is no index beside another one."""
         items.stored(frame, node, index)
+        guarded.indexed(frame, node, items.parts(index), stores=True)
 
     def part_augmented(self, frame: Frame, node: ast.Subscript, index: Value) -> None:
         """The part is selected before it is set."""
         items.augmented(frame, node, index)
+        guarded.indexed(frame, node, items.parts(index), stores=True)
 
     def entered(self, frame: Frame, node: ast.AST, manager: Value) -> None:
         """The table knows context managers by what makes them."""
@@ -195,6 +209,15 @@ class RegionObserver(Observer["Frame", "Function"]):
     def formatted(self, frame: Frame, node: ast.AST, given: Value) -> None:
         """Numbers taken out of tensors cannot."""
         items.formatted(frame, node, given)
+        guarded.written(frame, node, given)
+
+    def written(self, frame: Frame, node: ast.AST, given: Value) -> None:
+        """A constant is written."""
+        guarded.written(frame, node, given)
+
+    def bounded(self, frame: Frame, node: ast.AST, bound: Value) -> None:
+        """A slice may be bounded by what varies."""
+        guarded.bounded(frame, node, bound)
 
     def came_to(self, frame: Frame, node: ast.AST, step: Step) -> None:
         """The table knows it as a statement of its own kind."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.targets import last_name
-from nonstrict.knowledge.operators import tensor_method
+from nonstrict.facts.layouts import rearranged
 from nonstrict.program.contracts.regions import breaks
 from nonstrict.program.contracts.regions.shapes import shape
+from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame
@@ -21,7 +21,7 @@ def check(frame: Frame, node: ast.AST) -> None:
     out = next((keyword.value for keyword in node.keywords if keyword.arg == "out"), None)
     if out is None:
         return
-    if _strided(out):
+    if rearranged(naming.names_at(frame), out):
         breaks.statement(frame, node, "out-noncontiguous")
         return
     given = shape(frame, out)
@@ -36,16 +36,3 @@ def check(frame: Frame, node: ast.AST) -> None:
         differs = made != given
     if differs:
         breaks.statement(frame, node, "out-shape-mismatch")
-
-
-def _strided(out: ast.expr) -> bool:
-    """Whether an expression is a column of a tensor, or a transposed one: `table[:, 0]`, `x.T`."""
-    if isinstance(out, ast.Subscript) and isinstance(out.slice, ast.Tuple):
-        parts = out.slice.elts
-        whole = isinstance(parts[0], ast.Slice) and parts[0].lower is None and parts[0].upper is None
-        return whole and any(isinstance(part, ast.Constant) for part in parts[1:])
-    if isinstance(out, ast.Attribute):
-        return out.attr in ("T", "mT", "H", "mH")
-    called_on = isinstance(out, ast.Call) and isinstance(out.func, ast.Attribute)
-    method = tensor_method(last_name(out)) if called_on else None
-    return method is not None and method.permutes

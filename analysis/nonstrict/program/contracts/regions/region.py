@@ -12,16 +12,18 @@ from nonstrict.knowledge.graph_breaks import GraphBreak, falls_back, graph_break
 from nonstrict.program.contracts.interpreted import Regions
 from nonstrict.program.contracts.marked_body import MarkedBody
 from nonstrict.program.contracts.marks import handlers, purity
-from nonstrict.program.contracts.regions import abandoned, contexts, flags, strictness
+from nonstrict.program.contracts.regions import abandoned, contexts, flags, recompilations, stale, strictness
 from nonstrict.program.contracts.regions.graphs import Graphs, counted
 from nonstrict.program.discovery import callers
 from nonstrict.program.domain.access_paths import AccessPath, Root
-from nonstrict.program.domain.definitions import Mark
+from nonstrict.program.domain.definitions import DEFAULT_BACKEND, Mark
 from nonstrict.program.domain.values import Kind
 from nonstrict.program.externals import hooks
 
 if TYPE_CHECKING:
     from nonstrict.events import Event
+    from nonstrict.program.contracts.regions.recompilations import Recompilation
+    from nonstrict.program.contracts.regions.stale import StaleValue
     from nonstrict.program.domain.definitions import Function, Region
     from nonstrict.program.domain.effects import Observed
     from nonstrict.program.domain.values import Value
@@ -48,6 +50,10 @@ class CompiledRegion(MarkedBody):
         mark = Mark("compiled", "torch.compile", region.target, *place, region.function)
         super().__init__(machine, mark, torch)
         self.fullgraph = region.fullgraph
+        #: whether sizes and numbers are dynamic from the start; None where that is left to Dynamo, or is not known
+        self.dynamic = region.options.dynamic if isinstance(region.options.dynamic, bool) else None
+        #: the name of what compiles the graphs; "" where it is not known
+        self.backend = region.backend
         #: why the region cannot be read
         self.failed: Exception | None = None
 
@@ -119,6 +125,32 @@ class CompiledRegion(MarkedBody):
         return abandoned.first(self, function) if function is not None else {}
 
     @property
+    def recompilations(self) -> tuple[Recompilation, ...]:
+        """What the region is compiled anew for, as far as its calls and who writes what it reads tell."""
+        return self._recompilations
+
+    @cached_property
+    def _recompilations(self) -> tuple[Recompilation, ...]:
+        return tuple(recompilations.of_region(self, {one.place for one in self.stale_values}))
+
+    @property
+    def stale_values(self) -> tuple[StaleValue, ...]:
+        """The numbers whose second value stays in the compiled region."""
+        return self._stale_values
+
+    @cached_property
+    def _stale_values(self) -> tuple[StaleValue, ...]:
+        kept = self.backend == DEFAULT_BACKEND and self.graphs.most == 1
+        return tuple(stale.of_region(self)) if kept else ()
+
+    def held_at(self, place: AccessPath) -> Value | None:
+        """What the root of a place holds; None where that is not known."""
+        if place.root is Root.GLOBAL:
+            module = self.machine.project.module(place.file)
+            return self.machine.global_value(module, place.name) if module is not None else None
+        return self._held_at(place) if place.root is Root.CELL else self.arguments.get(place.name)
+
+    @property
     def falls_back(self) -> bool:
         """Whether all calls of the region that were seen go on with something else where torch refuses it."""
         return self._falls_back
@@ -169,6 +201,10 @@ class CompiledRegions(Regions):
         if region not in self._known:
             self._known[region] = CompiledRegion(machine, region, torch)
         return self._known[region]
+
+    def seen(self) -> list[CompiledRegion]:
+        """The regions that somebody asked about."""
+        return list(self._known.values())
 
     def failed(self) -> list[CompiledRegion]:
         """The regions that could not be read when others asked about them."""

@@ -1,0 +1,242 @@
+"""What the program writes between two calls of a region: in a loop around both, or in a function that calls it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.facts.scopes import parameter_names
+from nonstrict.facts.steps import steps_of
+from nonstrict.facts.walk import walk
+from nonstrict.knowledge import guards
+from nonstrict.program.contracts.boundary import varying
+from nonstrict.program.contracts.boundary.varying import drops
+from nonstrict.program.discovery import callers, roots
+from nonstrict.program.domain.access_paths import Root
+from nonstrict.program.domain.constant_folding import key_of
+from nonstrict.program.domain.effects import span_of
+from nonstrict.program.domain.values import NUMBER, Flag, any_of_kind
+from nonstrict.program.interpret.rounds import MANY, SOME, holds, rounds, turns
+from nonstrict.program.mutations import evidence, writes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Span
+    from nonstrict.program.contracts.interpreted import Interpreted
+    from nonstrict.program.domain.access_paths import AccessPath
+    from nonstrict.program.domain.definitions import Function
+    from nonstrict.program.domain.modules import Module
+    from nonstrict.program.domain.values import Value
+    from nonstrict.program.domain.write import Write
+    from nonstrict.program.state.frames import Frame
+    from nonstrict.program.state.machine import Machine
+
+#: How many functions lie between a loop and the call of a region, or a write, at most.
+_HOPS = 3
+#: Methods after which a list has more entries.
+ADDING = frozenset({"append", "appendleft", "extend", "insert"})
+#: Operators that give another number each time, for a number other than zero.
+_STEPPING = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+class Written(NamedTuple):
+    """A write between calls: what it puts there, as far as known, and how many `more` values there are than that."""
+
+    span: Span
+    values: tuple[Value, ...]
+    more: int = 0
+
+
+class _Site(NamedTuple):
+    """Where something runs: an expression or statement, and the function or module text that holds it."""
+
+    frame: Frame | None
+    scope: ast.AST
+    node: ast.AST
+
+
+class _Between(NamedTuple):
+    """A write that lies between two calls: where it stands, in which function, in how many rounds of a loop.
+
+    `each` says that only few calls lie between two of it, `is_open` that who calls the function is not known.
+    """
+
+    write: Write
+    here: _Site
+    function: Function | None
+    repeated: int
+    each: bool
+    is_open: bool
+
+
+def written(region: Interpreted, place: AccessPath) -> list[Written]:
+    """The writes of what lives at a place, outside the region, that lie between calls of it, as far as known."""
+    lying = list(_between(region, place))
+    found = (_read(region.machine, one) for one in lying if not _starts_over(one, lying))
+    return [one for one in found if one is not None]
+
+
+def is_set_anew(region: Interpreted, place: AccessPath) -> bool:
+    """Whether what lives at a place is set anew outside of the region in front of every call, or every few."""
+    return any(one.each and not _adds(one.write.node) for one in _between(region, place))
+
+
+def is_forgotten(region: Interpreted) -> bool:
+    """Whether torch is told between calls of a region to forget what it compiled."""
+    sites = _sites_of(region.machine, region.mark.function, _HOPS) if region.mark.function is not None else ()
+    return any(site.frame is not None and drops(site.frame) for site in sites)
+
+
+def _between(region: Interpreted, place: AccessPath) -> Iterator[_Between]:
+    machine, function = region.machine, region.mark.function
+    if function is None:
+        return
+    calls = frozenset(site.node for site in _sites_of(machine, function, _HOPS))
+    own = set(walk(function.node))
+    for write in _changes(region, place):
+        if not write.building and write.node not in own:
+            found = _lying(machine, calls, write)
+            if found is not None:
+                yield found
+
+
+def _changes(region: Interpreted, place: AccessPath) -> list[Write]:
+    if place.captured and not (place.root is Root.RECEIVER and not place.owner):
+        return writes.changes(region.machine, place)
+    owners = region.owners_at(place)
+    return evidence.argument_changes(region.machine, place, owners) if None not in owners else []
+
+
+def _sites_of(machine: Machine, function: Function, hops: int) -> Iterator[_Site]:
+    """The calls of a function that were seen, and those of the functions that make them."""
+    level, known = [function], {function.node}
+    for _ in range(hops):
+        calls = [call for one in level for call in callers.calls_of_function(machine, one)]
+        level: list[Function] = []
+        for frame, node, _, _ in calls:
+            outer = frame.function
+            yield _Site(frame, outer.node if outer is not None else frame.module.outline.shell, node)
+            if outer is not None and outer.node not in known:
+                known.add(outer.node)
+                level.append(outer)
+
+
+def _lying(machine: Machine, calls: frozenset[ast.AST], write: Write) -> _Between | None:
+    """A write as one between two calls; None where it is not seen to be that."""
+    module = machine.project.module(write.path)
+    if module is None:
+        return None
+    here, function = _place_of(machine, module, write)
+    sites = [here, *(_sites_of(machine, function, _HOPS - 1) if function is not None else ())]
+    around = [(site, loop) for site in sites for loop in _around(site, calls)]
+    repeated = max((_times(site, loop) for site, loop in around), default=0)
+    if not repeated and not any(node in calls for site in sites for node in walk(site.scope)):
+        return None
+    # Who calls the function that counts and runs the region is not known: it is not written to be called once.
+    is_open = function is not None and not any(site.frame for site in sites[1:])
+    each = any(_holds_few(site.frame, loop, calls) for site, loop in around)
+    return _Between(write, here, function, repeated, each, is_open)
+
+
+def _times(site: _Site, loop: ast.For | ast.AsyncFor | ast.While) -> int:
+    """How often something in a loop happens; under a condition, as far as known: `if step % 100 == 0`."""
+    number = turns(site.frame, loop, MANY)
+    tests = [one.test for one in walk(loop) if isinstance(one, ast.If) and holds([one], site.node)]
+    recurs = all(
+        isinstance(inner.op, ast.Mod) for test in tests for inner in walk(test) if isinstance(inner, ast.BinOp)
+    )
+    return number if not tests or (number >= MANY and recurs) else min(number, SOME)
+
+
+def _holds_few(frame: Frame | None, loop: ast.For | ast.AsyncFor | ast.While, calls: frozenset[ast.AST]) -> bool:
+    """Whether a round of a loop calls the region a few times: not in a loop of its own, or in a short one."""
+    inner = [one for part in loop.body for one in walk(part) if isinstance(one, _LOOPS)]
+    long = [one for one in inner if not SOME < turns(frame, one, MANY) <= guards.limit()]
+    inside = {node for part in loop.body for node in walk(part) if node in calls}
+    return any(not any(holds(one.body, node) for one in long) for node in inside)
+
+
+def _starts_over(step: _Between, lying: list[_Between]) -> bool:
+    """Whether what counts is set to something else in the rounds in which it counts."""
+    if step_of(step.write.node) is None:
+        return False
+    others = [one.write.node for one in lying if step_of(one.write.node) is None]
+    loops = [loop for loop in walk(step.here.scope) if isinstance(loop, _LOOPS) and holds(loop.body, step.write.node)]
+    inner = next((loop for loop in loops if not any(holds(loop.body, other) for other in loops)), step.here.scope)
+    return any(node in others for node in walk(inner))
+
+
+def _read(machine: Machine, one: _Between) -> Written | None:
+    """What a write puts between two calls; None where nothing is known of it."""
+    write, here, function = one.write, one.here, one.function
+    span = span_of(write.path, write.offset, write.node)
+    if (step := step_of(write.node)) is not None:
+        return Written(span, (_counted(step),), one.repeated or (MANY if one.is_open else 0))
+    if here.frame is None or write.value is None:
+        return None
+    value = machine.evaluate(here.frame, write.value)
+    if more := min(rounds(here.frame, write.node, write.value, MANY), one.repeated or MANY):
+        return Written(span, (any_of_kind(value),), more)
+    return Written(span, (value,)) if key_of(value) is not None else _handed(machine, function, write)
+
+
+def _handed(machine: Machine, function: Function | None, write: Write) -> Written | None:
+    """A write of what the function is given that writes it, as far as its calls tell."""
+    name = write.value.id if isinstance(write.value, ast.Name) else ""
+    if function is None or name not in parameter_names(function.node.args):
+        return None
+    span = span_of(write.path, write.offset, write.node)
+    values = varying.handed(machine, callers.passings(machine, function, name))
+    if all(key_of(value) is not None for value in values):
+        return Written(span, tuple(values)) if values else None
+    return Written(span, tuple(values), varying.count(machine, function, name, counting=MANY))
+
+
+def _place_of(machine: Machine, module: Module, write: Write) -> tuple[_Site, Function | None]:
+    """Where a write stands, and the function that holds it; None for one at the top level of a module."""
+    around = roots.function_around(module, write.node, write.offset)
+    if around is None:
+        return _Site(machine.module_frame(module), module.outline.shell, write.node), None
+    function = next((one for one in machine.functions.values() if one.node is around), None)
+    frame = machine.static_frame(function) if function is not None else None
+    return _Site(frame, around, write.node), function
+
+
+def _around(site: _Site, calls: frozenset[ast.AST]) -> Iterator[ast.For | ast.AsyncFor | ast.While]:
+    """The loops around something in whose rounds the region is called."""
+    for loop in walk(site.scope):
+        if not isinstance(loop, _LOOPS) or not holds(loop.body, site.node):
+            continue
+        if any(node in calls for part in loop.body for node in walk(part)):
+            yield loop
+
+
+def _adds(node: ast.AST) -> bool:
+    """Whether a change goes on from what was there."""
+    method = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
+    return method in ADDING or step_of(node) is not None
+
+
+def step_of(node: ast.AST) -> ast.expr | None:
+    """By what a statement changes a number each time: `step += 1`, `step = step + 1`; None for all others."""
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, _STEPPING):
+        return node.value if _is_some_number(node.value) else None
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp) and isinstance(node.value.op, _STEPPING):
+        target = steps_of(node.targets[0]) if len(node.targets) == 1 else ()
+        sides = [(node.value.left, node.value.right)]
+        if isinstance(node.value.op, (ast.Add, ast.Mult)):
+            sides.append((node.value.right, node.value.left))
+        return next((by for one, by in sides if target and steps_of(one) == target and _is_some_number(by)), None)
+    return None
+
+
+def _is_some_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and bool(node.value)
+
+
+def _counted(step: ast.expr) -> Value:
+    """A number that changes by a constant."""
+    whole = isinstance(step, ast.Constant) and isinstance(step.value, int)
+    return NUMBER._replace(flags=Flag.WHOLE if whole else Flag.FLOATING)

@@ -1,0 +1,80 @@
+"""What the table of guards calls the places from which a region has values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.program.domain.access_paths import AccessPath, Root
+from nonstrict.program.domain.values import Kind, Value
+
+if TYPE_CHECKING:
+    from nonstrict.program.contracts.interpreted import Interpreted
+
+_BARE = {Root.ARGUMENT: "argument", Root.GLOBAL: "global", Root.CELL: "cell", Root.DEFAULT: "default"}
+#: What lives in a cell is a local of the frame to Dynamo, as an argument is, with its attributes and entries.
+_AS_LOCAL = {Root.CELL: Root.ARGUMENT}
+_OF_OBJECT = {Root.ARGUMENT: "attribute of an argument", Root.GLOBAL: "attribute of a global object"}
+_ENTRIES = {
+    (Root.ARGUMENT, Kind.DICT): "entry of a dict argument",
+    (Root.ARGUMENT, Kind.LIST): "entry of a list argument",
+    (Root.ARGUMENT, Kind.TUPLE): "entry of a tuple argument",
+    (Root.GLOBAL, Kind.DICT): "entry of a global dict",
+    (Root.GLOBAL, Kind.LIST): "entry of a global list",
+}
+
+
+def sources(region: Interpreted, place: AccessPath) -> tuple[str, ...]:
+    """The words of the table for a place; several where it is not known which it is, none where none fits."""
+    if not place.path:
+        return (_BARE[place.seen_as],) if place.seen_as in _BARE else ()
+    holders = _holders(region, place)
+    if not place.path[-1].startswith("."):
+        holder = holders[-1]
+        found = _ENTRIES.get((_root(place), holder.kind)) if holder is not None else None
+        return (found,) if found else ()
+    return _of_attribute(region, place, holders)
+
+
+def _of_attribute(region: Interpreted, place: AccessPath, holders: list[Value | None]) -> tuple[str, ...]:
+    holder = holders[-1]
+    if holder is not None and holder.kind is Kind.MODULE:
+        own = len(place.path) == 1
+        return ("attribute of the module",) if own else ("attribute of a submodule",)
+    if any(one is not None and one.kind is Kind.MODULE for one in holders):
+        return ("attribute of an object that a module holds",)
+    if holder is not None and holder.kind is Kind.CLASS:
+        return ("attribute of a class",)
+    if holder is None or holder.kind is not Kind.OBJECT:
+        return ("attribute of the module", _OF_OBJECT.get(_root(place), "attribute of a global object"))
+    if region.receiver is not None and len(place.path) == 1 and place.root is Root.ARGUMENT:
+        return ("attribute of the object of a method",)
+    return (_OF_OBJECT.get(_root(place), "attribute of a global object"),)
+
+
+def _root(place: AccessPath) -> Root:
+    return _AS_LOCAL.get(place.seen_as, place.seen_as)
+
+
+def of_objects(region: Interpreted, place: AccessPath) -> tuple[str, ...]:
+    """The same for an attribute of the object that a method is called on, which is not always the same object."""
+    holder = region.held_at(place)
+    is_module = holder is not None and holder.kind is Kind.MODULE
+    return ("attribute of one of several modules" if is_module else "attribute of one of several objects",)
+
+
+def held_at(region: Interpreted, place: AccessPath) -> Value | None:
+    """What lives at a place before the region runs, as far as known."""
+    holder = _holders(region, place)[-1]
+    return _stepped(holder, place.path[-1]) if place.path else holder
+
+
+def _holders(region: Interpreted, place: AccessPath) -> list[Value | None]:
+    """What the root of a place and each of its steps but the last hold, as far as known."""
+    found = [region.held_at(place)]
+    for step in place.path[:-1]:
+        found.append(_stepped(found[-1], step))
+    return found
+
+
+def _stepped(held: Value | None, step: str) -> Value | None:
+    return held.heap.step(step) if held is not None and held.heap is not None else None

@@ -1,0 +1,169 @@
+"""What a region uses of what it is given and reads, and in which way: for that Dynamo checks it at each call.
+
+The effects are named as the table of guards names the uses (`nonstrict.knowledge.guards`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.events import Event, Use
+from nonstrict.knowledge.operators import torch_function
+from nonstrict.program.contracts.regions import floats
+from nonstrict.program.domain.access_paths import Root
+from nonstrict.program.domain.effects import given_at
+from nonstrict.program.domain.values import CONTAINERS, RANGE, TENSORS, Flag, Kind, Value
+from nonstrict.program.objects import symbolic_sizes
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from nonstrict.program.domain.effects import Effect
+    from nonstrict.program.state.frames import Frame
+
+#: What Dynamo guards by what it is, once something is computed of it; what is not known may be one of these.
+_PLAIN = frozenset({Kind.NUMBER, Kind.BOOL, Kind.STRING, Kind.SETTING, Kind.NONE, Kind.UNKNOWN})
+_SIZED = CONTAINERS | {Kind.TUPLE}
+#: What takes the number as it is, or asks how many there are.
+_BUILTINS = {"builtins.len": Use.LENGTH, "builtins.int": Use.WHOLE_PART, "builtins.round": Use.WHOLE_PART}
+
+
+def loaded(frame: Frame, node: ast.AST, value: Value) -> Value:
+    """A value that the region has from outside, carrying from where; a tensor is used wherever it is read.
+
+    Of tensors only what the compiled function itself reads is told: functions that it calls are interpreted for all
+    tensors alike.
+    """
+    if value.kind in TENSORS:
+        if frame.caller is None and not value.place.is_view:
+            frame.emit(Event.GUARD, node, value.place, _bare(value), how=Use.ARITHMETIC)
+        return value
+    if any(map(_is_given, value.taint)):
+        return value
+    plain = [one for one in value.alternatives() if one.kind in _PLAIN and _is_outer(one)]
+    return value.with_taint(value.taint.union(map(given_at, plain))) if plain else value
+
+
+def computed(frame: Frame, node: ast.AST, *operands: Value) -> None:
+    """An operator has its operands: beside a tensor, and what may be one, numbers become part of the graph."""
+    beside_tensor = any(operand.kind in TENSORS or operand.kind is Kind.UNKNOWN for operand in operands)
+    for operand in operands:
+        _note(frame, node, operand, Use.ARITHMETIC if beside_tensor else Use.NUMBERS)
+    if beside_tensor:
+        floats.computed(frame, node, *operands)
+
+
+def called(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: Mapping[str, Value]) -> None:
+    """A function outside the program is called."""
+    given = [*positional, *keywords.values()]
+    if name.startswith("torch."):
+        _given_to_torch(frame, node, name, positional, keywords)
+    elif name.startswith("math."):
+        for value in given:
+            _note(frame, node, value, Use.FUNCTION)
+    elif name in _BUILTINS:
+        for value in given[:1]:
+            _note(frame, node, value, Use.FORMAT if value.kind is Kind.STRING else _BUILTINS[name])
+
+
+def method(
+    frame: Frame, node: ast.AST, receiver: Value, name: str, positional: Sequence[Value], keywords: Mapping[str, Value]
+) -> None:
+    """A method of something outside the program is called: of tensors these are operators."""
+    if receiver.kind in TENSORS:
+        _given_to_torch(frame, node, f"torch.Tensor.{name}", (receiver, *positional), keywords)
+    elif receiver.kind in _SIZED:
+        _note(frame, node, receiver, Use.LENGTH)
+    elif receiver.kind is Kind.STRING:
+        _note(frame, node, receiver, Use.FORMAT)
+
+
+def decided(frame: Frame, node: ast.AST, value: Value) -> None:
+    """The truth of a value is asked for."""
+    _note(frame, node, value, Use.LENGTH if value.kind in _SIZED else Use.BRANCH)
+
+
+def selected(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> None:
+    """An entry of a container is asked for."""
+    _note(frame, node, index, Use.KEY if base.kind is Kind.DICT else Use.POSITION)
+    if base.kind in (Kind.LIST, Kind.DEQUE):
+        _note(frame, node, base, Use.LENGTH)
+
+
+def indexed(frame: Frame, node: ast.AST, parts: Sequence[Value], *, stores: bool = False) -> None:
+    """A part of a tensor is read, or set: of a number beside other indices Dynamo makes a constant (measured)."""
+    alone = Use.STORED_INDEX if stores else Use.INDEX
+    for part in parts:
+        _note(frame, node, part, alone if len(parts) == 1 else Use.POSITION)
+
+
+def bounded(frame: Frame, node: ast.AST, bound: Value) -> None:
+    """A number bounds a slice."""
+    _note(frame, node, bound, Use.SLICE)
+
+
+def written(frame: Frame, node: ast.AST, value: Value) -> None:
+    """A value becomes part of a text."""
+    _note(frame, node, value, Use.FORMAT)
+
+
+def iterated(frame: Frame, node: ast.AST, iterable: Value) -> None:
+    """The elements of something are asked for: of a range, the numbers that bound it decide how many there are."""
+    _note(frame, node, iterable, Use.BOUND if iterable.ref == RANGE else Use.LENGTH)
+
+
+def _given_to_torch(
+    frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: Mapping[str, Value]
+) -> None:
+    operator = torch_function(name)
+    if operator is None or operator.tells_form:
+        return
+    floats.given(frame, node, operator, positional, keywords)
+    sizes = operator.sized or symbolic_sizes.takes_sizes(operator, name.rpartition(".")[2])
+    of_numbers = Use.SIZE if sizes else Use.PARAMETER
+    for position, value in enumerate(positional):
+        operand = operator.of_data or (operator.broadcasts and position < _OPERANDS)
+        _note_argument(frame, node, value, Use.ARITHMETIC if operand else of_numbers)
+    for value in keywords.values():
+        _note_argument(frame, node, value, of_numbers)
+
+
+#: What an operator such as `add` computes its elements from; what follows are its parameters.
+_OPERANDS = 2
+
+
+def _note_argument(frame: Frame, node: ast.AST, value: Value, use: Use) -> None:
+    """An argument of an operator: a tensor, a number or a list of either."""
+    if value.kind in _SIZED and value.heap is not None:
+        _note(frame, node, value, Use.LENGTH)
+        for entry in value.heap.items.values() if value.place.root is Root.FRESH else ():
+            _note(frame, node, entry, use)
+    else:
+        _note(frame, node, value, use)
+
+
+def _note(frame: Frame, node: ast.AST, value: Value, use: Use) -> None:
+    """What comes from outside is used: what the value carries, and a tensor or container itself."""
+    for given in inputs(value):
+        frame.emit(Event.GUARD, node, given.place, given.value, how=use)
+    for one in value.alternatives() if use is Use.LENGTH else ():
+        if one.kind in _SIZED and _is_outer(one):
+            frame.emit(Event.GUARD, node, one.place, one, how=use)
+
+
+def inputs(value: Value) -> Iterator[Effect]:
+    """The effects that a value carries of what the region has from outside."""
+    return (one for one in value.taint if _is_given(one)) if value.taint else iter(())
+
+
+def _is_given(carried: Effect) -> bool:
+    return carried.event is Event.GUARD
+
+
+def _is_outer(value: Value) -> bool:
+    return value.place.root is not Root.FRESH and value.place.root is not Root.UNKNOWN
+
+
+def _bare(value: Value) -> Value:
+    return value._replace(taint=frozenset(), flags=value.flags & ~Flag.ATTACHED)

@@ -1,0 +1,97 @@
+"""What a region changes itself of what it has from outside, so that each call meets what the one before left."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.events import Change, Event
+from nonstrict.facts.steps import steps_of
+from nonstrict.facts.walk import walk
+from nonstrict.program.contracts.regions import guarded
+from nonstrict.program.contracts.regions.between import ADDING, step_of
+from nonstrict.program.contracts.regions.guard_sources import held_at
+from nonstrict.program.discovery import roots
+from nonstrict.program.domain.values import TENSORS, Kind
+
+if TYPE_CHECKING:
+    from nonstrict.program.contracts.interpreted import Interpreted
+    from nonstrict.program.domain.access_paths import AccessPath
+    from nonstrict.program.domain.effects import Effect, Observed
+
+_CHANGES = (Event.WRITE, Event.LEAK)
+_REBINDS = frozenset({Change.NAME, Change.ATTRIBUTE, Change.OPERATOR})
+
+
+class Changed(NamedTuple):
+    """What the table of guards calls the changes of one thing in a region, and the first of them."""
+
+    kind: str
+    seen: Observed
+
+
+def changes(region: Interpreted) -> dict[AccessPath, Changed]:
+    """What the region changes in each call, by where that lives, and in which way; not what is not known."""
+    found: dict[AccessPath, list[Observed]] = {}
+    for seen in region.observed(*_CHANGES):
+        found.setdefault(seen.effect.place, []).append(seen)
+    return {place: told for place, several in found.items() if (told := _told(region, several)) is not None}
+
+
+def _told(region: Interpreted, several: list[Observed]) -> Changed | None:
+    kinds = {_kind(region, seen.effect) for seen in several}
+    return Changed(kinds.pop(), several[0]) if len(kinds) == 1 and "" not in kinds else None
+
+
+def _kind(region: Interpreted, effect: Effect) -> str:
+    """What the table of guards calls a change; "" where it is not known to be another one in each call."""
+    if effect.lazy or effect.conditional:
+        return ""
+    if effect.how in _REBINDS:
+        return _of_rebinding(region, effect)
+    if effect.how is Change.METHOD:
+        added = "list of tensors" if effect.value.is_tensor else "list of numbers"
+        return added if effect.what in ADDING else ""
+    return _of_entry(region, effect) if effect.how is Change.ITEM else ""
+
+
+def _of_rebinding(region: Interpreted, effect: Effect) -> str:
+    value, itself = effect.value, effect.place in {one.place for one in guarded.inputs(effect.value)}
+    if value.kind in TENSORS:
+        return "tensor counter" if itself else "last tensor"
+    if not itself:
+        return ""
+    if value.kind is Kind.BOOL:
+        return "toggle"
+    if value.kind is Kind.NUMBER:
+        return ("int counter" if _counts(region, effect) else "") if value.is_whole else "float sum"
+    return ""
+
+
+def _counts(region: Interpreted, effect: Effect) -> bool:
+    """Whether a statement adds to a number: `step += 1`, `seen += x.shape[0]`."""
+    module = region.machine.project.module(effect.path)
+    around = roots.function_around(module, effect.node, effect.offset) if module is not None else None
+    for node in walk(around) if around is not None else ():
+        if isinstance(node, ast.AugAssign) and effect.node in (node, node.target):
+            return isinstance(node.op, (ast.Add, ast.Sub))
+        if isinstance(node, ast.Assign) and effect.node in (node, *node.targets):
+            return step_of(node) is not None
+    return False
+
+
+def _of_entry(region: Interpreted, effect: Effect) -> str:
+    """An entry of a dictionary is set: a new one at the first call only, or under a key that the others tell."""
+    if effect.entries:
+        held = held_at(region, effect.place)
+        is_empty = held is not None and held.kind is Kind.DICT and held.heap is not None and not held.heap.items
+        return "one key" if is_empty else ""
+    node = effect.node
+    return "dict" if isinstance(node, ast.Subscript) and _counts_entries(node) else ""
+
+
+def _counts_entries(node: ast.Subscript) -> bool:
+    """Whether the key follows from how many entries there are: `metrics[f"norm{len(metrics)}"]`."""
+    held = steps_of(node.value)
+    calls = (inner for inner in walk(node.slice) if isinstance(inner, ast.Call) and len(inner.args) == 1)
+    return any(getattr(call.func, "id", "") == "len" and steps_of(call.args[0]) == held != () for call in calls)

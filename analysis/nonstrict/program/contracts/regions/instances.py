@@ -1,0 +1,73 @@
+"""Regions that compile one method of several objects: of a function Dynamo has one cache, whoever the object is."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.scopes import receiver_of
+from nonstrict.program.contracts.boundary import varying
+from nonstrict.program.contracts.regions.compilations import Compilations
+from nonstrict.program.discovery import constructions, roots
+from nonstrict.program.discovery.sites import Passing
+from nonstrict.program.domain.access_paths import Root
+from nonstrict.program.domain.values import Kind
+from nonstrict.program.interpret.rounds import MANY, varies_in_loop
+
+if TYPE_CHECKING:
+    from nonstrict.facts.scopes import FunctionNode
+    from nonstrict.program.contracts.interpreted import Interpreted
+    from nonstrict.program.domain.access_paths import AccessPath
+    from nonstrict.program.domain.definitions import CompileSite
+
+
+def told_apart(region: Interpreted, place: AccessPath) -> list[Passing]:
+    """What the constructions of the objects give the attribute at a place; none where the region is of one object."""
+    function = region.mark.function
+    owner = function.owner if function is not None else None
+    if function is None or owner is None or place.root is not Root.ARGUMENT or len(place.path) != 1:
+        return []
+    if place.name != receiver_of(function.node) or not _is_of_several(region):
+        return []
+    made = constructions.constructions(region.machine, owner, place.path[0][1:])
+    return [Passing(one.frame, one.node, one.value, one.expression) for one in made]
+
+
+def number_of_values(region: Interpreted, made: list[Passing]) -> int:
+    """How many values constructions give an attribute."""
+    return varying.distinct(region.machine, made, MANY)
+
+
+def _is_of_several(region: Interpreted) -> bool:
+    """Whether a method is compiled for several objects: by a decorator, in a loop, or by each object for itself."""
+    function = region.mark.function
+    if region.mark.target.kind is Kind.FUNCTION:
+        return True
+    sites = region.machine.part(Compilations).at.values()
+    made = [site for site in sites if any(one.function is function for one in site.compiled)]
+    return any(_applies_to_several(region, site) for site in made)
+
+
+def _applies_to_several(region: Interpreted, site: CompileSite) -> bool:
+    module = region.machine.project.module(site.path)
+    given = _given(site.node) if isinstance(site.node, ast.Call) else None
+    if module is None or given is None:
+        return False
+    around = roots.function_around(module, site.node, site.offset)
+    holder = given.value if isinstance(given, ast.Attribute) else None
+    if around is not None and isinstance(holder, ast.Name) and _is_receiver_in(region, around, holder.id):
+        return True
+    return varies_in_loop(around or module.outline.shell, site.node, given)
+
+
+def _is_receiver_in(region: Interpreted, around: FunctionNode, name: str) -> bool:
+    """Whether a name is the object in a method of the class whose method is compiled."""
+    function = region.mark.function
+    methods = function.owner.node.body if function is not None and function.owner is not None else []
+    return around in methods and receiver_of(around) == name
+
+
+def _given(application: ast.Call) -> ast.expr | None:
+    """What is compiled: `block` of `torch.compile(block)` and of `block.compile()`."""
+    plain = next((one for one in application.args if not isinstance(one, ast.Starred)), None)
+    return plain or (application.func.value if isinstance(application.func, ast.Attribute) else None)

@@ -1,0 +1,156 @@
+"""What makes Dynamo compile a region again: what it uses of what varies, answered by the measured table of guards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.events import Event, Lowered, Use
+from nonstrict.knowledge import guards
+from nonstrict.program.contracts.regions import between, differing_options, inside, variation
+from nonstrict.program.contracts.regions import options as dynamo_options
+from nonstrict.program.contracts.regions.guard_sources import of_objects, sources
+from nonstrict.program.interpret.rounds import MANY
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from nonstrict.findings import Related
+    from nonstrict.program.contracts.interpreted import Interpreted
+    from nonstrict.program.contracts.regions.inside import Changed
+    from nonstrict.program.contracts.regions.variation import Varied
+    from nonstrict.program.domain.access_paths import AccessPath
+    from nonstrict.program.domain.effects import Observed
+
+#: The use that what a region changes itself has in the table.
+_CHANGED = "changed in the region"
+#: Numbers that a region changes itself by what they are: where that was not measured, it computes with what varies.
+_COUNTED = {"int counter": "int", "float sum": "float"}
+#: Keys of Dynamo's configuration that the table was measured with, as programs set them.
+_CONFIG = {
+    "specialize_float": "specialize_float=True",
+    "allow_unspec_int_on_nn_module": "allow_unspec_int_on_nn_module=True",
+}
+#: What says how often a function is compiled anew.
+_LIMITS = ("recompile_limit", "cache_size_limit")
+
+
+class Recompilation(NamedTuple):
+    """Something that a region uses, and that is not the same in all calls.
+
+    The region is compiled `compilations` times for the `values` that it takes, `MANY` where nothing bounds them. With
+    `limit`, Dynamo gives it up after them: for the next value it runs as plain Python, or fails where it must not.
+    `changed` says that the region changes it itself.
+    """
+
+    seen: Observed
+    compilations: int
+    values: int
+    limit: bool
+    evidence: tuple[Related, ...]
+    changed: bool = False
+
+
+def of_region(region: Interpreted, stale: Collection[AccessPath]) -> Iterator[Recompilation]:
+    """What a region is compiled anew for, each place once: by what is worst of its uses.
+
+    What is `stale` is another matter (NST805).
+    """
+    if between.is_forgotten(region):
+        return
+    changed = inside.changes(region)
+    for place, one in changed.items():
+        if not between.is_set_anew(region, place) and (found := _of_change(region, place, one)) is not None:
+            yield found
+    for seen, values in differing_options.observed(region):
+        told = guards.compiled(differing_options.SOURCE)
+        if values >= _SEVERAL and (found := _recompilation(seen, told, values, (), region)) is not None:
+            yield found
+    yield from _of_uses(region, {*changed, *stale})
+
+
+def _of_change(region: Interpreted, place: AccessPath, one: Changed) -> Recompilation | None:
+    """What the region changes itself in each call."""
+    among = sources(region, place)
+    told = _told(region, among, {one.kind}, _CHANGED)
+    if told is None and one.kind in _COUNTED:
+        told = _told(region, among, {_COUNTED[one.kind]}, Use.ARITHMETIC.value)
+    found = _recompilation(one.seen, told, MANY, (), region)
+    return found._replace(changed=True) if found is not None else None
+
+
+def _of_uses(region: Interpreted, but: Collection[AccessPath]) -> Iterator[Recompilation]:
+    """What calls pass and others write, apart from some places."""
+    worst: dict[AccessPath, Recompilation] = {}
+    first: dict[AccessPath, Observed] = {}
+    known: dict[tuple[AccessPath, bool], Varied] = {}
+    for seen in region.observed(Event.GUARD):
+        place = seen.effect.place
+        if place in but:
+            continue
+        if seen.effect.how is Use.NUMBERS:
+            first.setdefault(place, seen)  # that makes the guard, what becomes of the result decides which
+            continue
+        key = (place, seen.effect.how is Use.LENGTH)
+        if key not in known:
+            known[key] = variation.of(region, seen.effect)
+        found = _of_use(region, seen, known[key])
+        if found is not None and (place not in worst or _cost(found) > _cost(worst[place])):
+            worst[place] = found
+    for place, one in worst.items():
+        yield one._replace(seen=first[place]) if place in first and one.seen.effect.how is Use.ARITHMETIC else one
+
+
+def _cost(one: Recompilation) -> tuple[bool, int]:
+    return one.limit, one.compilations
+
+
+def _of_use(region: Interpreted, seen: Observed, varied: Varied) -> Recompilation | None:
+    use, place = seen.effect.how, seen.effect.place
+    if use is None or varied.number < _SEVERAL:
+        return None
+    among = of_objects(region, place) if varied.of_objects else sources(region, place)
+    told = _told(region, among, varied.kinds, str(use.value))
+    if use is Use.PARAMETER and varied.kinds == _FLOATS and _is_constant_in_graph(region, place):
+        told = guards.Compiled(guards.limit(), lasting=False, guard="")
+    return _recompilation(seen, told, varied.number, varied.evidence, region)
+
+
+def _is_constant_in_graph(region: Interpreted, place: AccessPath) -> bool:
+    """Whether a `float` is a constant of the graph that operators take it for, so that each value needs one."""
+    lowered = {seen.effect.how for seen in region.observed(Event.FLOAT) if seen.effect.place == place}
+    return Lowered.KNOWN in lowered or (Lowered.SPECIALIZED in lowered and Lowered.TENSORIFIED not in lowered)
+
+
+_SEVERAL = 2
+_FLOATS = frozenset({"float"})
+
+
+def _told(region: Interpreted, among: Iterable[str], kinds: Iterable[str], use: str) -> guards.Compiled | None:
+    """What the table says; the least where it is not known which of several rows it is. None where one is missing."""
+    dynamic, config = region.dynamic, _config(region)
+    found = [guards.compiled(source, kind, use, dynamic=dynamic, config=config) for source in among for kind in kinds]
+    known = [one for one in found if one is not None]
+    return (
+        min(known, key=lambda one: (not one.lasting, one.compilations)) if known and len(known) == len(found) else None
+    )
+
+
+def _config(region: Interpreted) -> str:
+    """The key of Dynamo's configuration that the program sets, and the table knows."""
+    path = region.mark.path
+    return next((told for key, told in _CONFIG.items() if dynamo_options.is_set(region.machine, key, path)), "")
+
+
+def _recompilation(
+    seen: Observed, told: guards.Compiled | None, values: int, evidence: tuple[Related, ...], region: Interpreted
+) -> Recompilation | None:
+    """What follows for so many values from what was measured with others."""
+    if told is None or not told.compilations:
+        return None
+    if told.lasting:
+        number = min(told.compilations, values)
+        return Recompilation(seen, number, values, limit=False, evidence=evidence) if number >= _SEVERAL else None
+    raised = any(dynamo_options.is_set(region.machine, option, region.mark.path) for option in _LIMITS)
+    most = told.compilations
+    limit = values > most and not (raised and most == guards.limit())
+    return Recompilation(seen, most if limit else values, values, limit, evidence)

@@ -1,0 +1,145 @@
+"""How the tensors differ that calls of a region pass for one of its parameters: their sizes, how many, and strides."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.facts.layouts import rearranged
+from nonstrict.facts.library_calls import called
+from nonstrict.facts.shapes import shape
+from nonstrict.facts.steps import steps_of
+from nonstrict.facts.use_def import use_def
+from nonstrict.facts.walk import walk
+from nonstrict.program.contracts.boundary.varying import given_expressions
+from nonstrict.program.interpret.rounds import MANY, holds, rounds, turns
+from nonstrict.program.objects import naming
+
+if TYPE_CHECKING:
+    from nonstrict.facts.library_calls import Names
+    from nonstrict.program.domain.definitions import Function
+    from nonstrict.program.state.frames import Frame
+    from nonstrict.program.state.machine import Machine
+
+#: For these sizes torch compiles by themselves, whatever others are.
+_APART = frozenset({0, 1})
+#: What tells torch that a size varies, in front of the first call.
+_MARKS = frozenset({"mark_dynamic", "maybe_mark_dynamic", "mark_unbacked"})
+_JOINING = "cat"
+_NO_SIZES = frozenset[int]()
+
+
+class Difference(NamedTuple):
+    """What differs between the tensors, as the table of guards names it, and how many ways there are."""
+
+    kind: str
+    number: int
+    node: ast.AST
+    frame: Frame
+
+
+class _Given(NamedTuple):
+    """A tensor that a call passes: its sizes, where they are told, and how it lies in memory.
+
+    `rounds` is how often a loop joins something to it and calls the region with it.
+    """
+
+    frame: Frame
+    node: ast.AST
+    sizes: tuple[ast.expr, ...] | None
+    layout: str
+    rounds: int
+
+
+def difference(machine: Machine, region: Function, name: str) -> Difference | None:
+    """How the tensors differ that are passed for a parameter; None where they are not seen to."""
+    calls = {node: (frame, node, one) for frame, node, one in given_expressions(machine, region, name)}
+    given = [_given(*call) for call in calls.values() if not _is_marked(call[0], call[2])]
+    growing = next((one for one in given if one.rounds), None)
+    if growing is not None:
+        return Difference("size", growing.rounds, growing.node, growing.frame)
+    told = [one for one in given if one.sizes is not None]
+    ranks = {len(one.sizes) for one in told if one.sizes is not None}
+    if len(ranks) > 1:
+        return Difference("rank", len(ranks), told[-1].node, told[-1].frame)
+    by_size = _of_sizes(told) if told else None
+    if by_size is not None:
+        return by_size
+    layouts = {one.layout for one in given}
+    return Difference("strides", len(layouts), given[-1].node, given[-1].frame) if len(layouts) > 1 else None
+
+
+def _is_marked(frame: Frame, expression: ast.expr) -> bool:
+    """Whether torch is told that a size of a tensor varies: `mark_dynamic(x, 0)`."""
+    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    names, steps = naming.names_at(frame), steps_of(expression)
+    calls = (node for node in walk(around) if isinstance(node, ast.Call) and node.args)
+    return any(steps_of(call.args[0]) == steps != () and called(names, call)[1] in _MARKS for call in calls)
+
+
+def _of_sizes(given: list[_Given]) -> Difference | None:
+    """The dimension that has most sizes."""
+    found: list[tuple[int, frozenset[int]]] = []
+    for several in zip(*(one.sizes for one in given if one.sizes is not None), strict=True):
+        numbers = {size.value for size in several if isinstance(size, ast.Constant) and isinstance(size.value, int)}
+        looped = 0
+        for one, size in zip(given, several, strict=True):
+            values = _values(one.frame, one.node, size)
+            numbers |= values
+            looped += 0 if values or isinstance(size, ast.Constant) else rounds(one.frame, one.node, size, MANY)
+        if len(numbers) + looped > 1:
+            found.append((len(numbers) + looped, frozenset(numbers)))
+    if not found:
+        return None
+    number, sizes = max(found, key=lambda one: one[0])
+    kind = "two sizes" if len(found) > 1 else "size from 0" if sizes & _APART else "size"
+    return Difference(kind, number, given[-1].node, given[-1].frame)
+
+
+def _values(frame: Frame, call: ast.AST, size: ast.expr) -> frozenset[int]:
+    """The sizes that a loop over numbers gives one after the other; none where that is not all there is to it."""
+    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    if not isinstance(size, ast.Name):
+        return _NO_SIZES
+    for loop in walk(around):
+        if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name) and loop.target.id == size.id:
+            entries = loop.iter.elts if isinstance(loop.iter, (ast.Tuple, ast.List)) else []
+            told = [one.value for one in entries if isinstance(one, ast.Constant) and isinstance(one.value, int)]
+            inside = any(inner is call for part in loop.body for inner in walk(part))
+            return frozenset(told) if inside and told and len(told) == len(entries) else _NO_SIZES
+    return _NO_SIZES
+
+
+def _given(frame: Frame, node: ast.AST, expression: ast.expr) -> _Given:
+    names = naming.names_at(frame)
+    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    grown = _rounds_of_growth(frame, around, node, expression)
+    return _Given(frame, node, shape(names, around, expression), _layout(names, around, expression), grown)
+
+
+def _rounds_of_growth(frame: Frame, around: ast.AST, call: ast.AST, expression: ast.expr) -> int:
+    """How often a loop around a call makes a tensor longer by others: `keys = torch.cat([keys, key], 1)`."""
+    names, steps = naming.names_at(frame), steps_of(expression)
+    for loop in walk(around) if steps else ():
+        if isinstance(loop, (ast.For, ast.AsyncFor, ast.While)) and holds(loop.body, call):
+            assigned = [node for part in loop.body for node in walk(part) if isinstance(node, ast.Assign)]
+            bound = [one.value for one in assigned if any(steps_of(target) == steps for target in one.targets)]
+            if bound and all(_joins(names, value, steps) for value in bound):
+                return turns(frame, loop, MANY)
+    return 0
+
+
+def _joins(names: Names, value: ast.expr, steps: tuple[str, ...]) -> bool:
+    """Whether an expression is a tensor with others behind or in front of it along a dimension that it has."""
+    if not isinstance(value, ast.Call) or called(names, value)[1] != _JOINING or not value.args:
+        return False
+    parts = value.args[0].elts if isinstance(value.args[0], (ast.List, ast.Tuple)) else []
+    return len(parts) > 1 and any(steps_of(part) == steps for part in parts)
+
+
+def _layout(names: Names, around: ast.AST, expression: ast.expr) -> str:
+    """What lays the elements of a tensor out in another order than that of its dimensions; "" where nothing does."""
+    if isinstance(expression, ast.Name) and isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):
+        bound = use_def(around).value(expression.id)
+        return _layout(names, around, bound) if bound is not None and not isinstance(bound, ast.Name) else ""
+    return rearranged(names, expression)

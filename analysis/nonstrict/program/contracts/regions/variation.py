@@ -1,0 +1,195 @@
+"""How a value that a region has from outside varies from call to call: what calls pass, who writes it in between.
+
+Three answers: it is seen not to vary, it takes a few values, or many. What is not known varies for nobody.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.events import Use
+from nonstrict.findings import Related
+from nonstrict.program.contracts.boundary import varying
+from nonstrict.program.contracts.boundary.varying import growing_by
+from nonstrict.program.contracts.regions import between, instances
+from nonstrict.program.contracts.regions.tensors import difference
+from nonstrict.program.discovery import callers
+from nonstrict.program.domain.access_paths import Root
+from nonstrict.program.domain.constant_folding import key_of
+from nonstrict.program.domain.effects import span_of
+from nonstrict.program.domain.values import Kind
+from nonstrict.program.interpret.rounds import MANY, rounds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nonstrict.program.contracts.interpreted import Interpreted
+    from nonstrict.program.discovery.sites import Passing
+    from nonstrict.program.domain.definitions import Function
+    from nonstrict.program.domain.effects import Effect
+    from nonstrict.program.domain.values import Value
+
+
+class Varied(NamedTuple):
+    """The values that something takes from call to call.
+
+    `kinds` are those of the values as the table of guards names them, more than one where it is not known which.
+    `number` is how many there are, `MANY` where nothing bounds them. With `of_objects` it is an attribute that is
+    another one in other objects.
+    """
+
+    kinds: frozenset[str] = frozenset()
+    number: int = 0
+    evidence: tuple[Related, ...] = ()
+    of_objects: bool = False
+
+
+_NONE = Varied()
+_SEVERAL = "called with several values here"
+_MADE = "objects with other values are made here"
+_GROWS = "called with another length here"
+_OF_TENSORS = {
+    "rank": "called with tensors of another rank here",
+    "strides": "called with a tensor of other strides here",
+    **dict.fromkeys(("size", "size from 0", "two sizes"), "called with several sizes here"),
+}
+_WRITTEN = "changes here between the calls"
+
+
+def of(region: Interpreted, given: Effect) -> Varied:
+    """How what a region uses varies, as far as the calls of the region and who writes it tell."""
+    made = instances.told_apart(region, given.place)
+    if made and (several := _given_to(region, made)).number > 1:
+        return several
+    passed = _passed(region, given) if given.place.root is Root.ARGUMENT else _NONE
+    return passed if passed.number > 1 else _written(region, given)
+
+
+# -- by calls -----------------------------------------------------------------------------------------------------
+
+
+def _passed(region: Interpreted, given: Effect) -> Varied:
+    """What the calls of the region pass, as an argument or as an attribute or entry of one."""
+    function, place = region.mark.function, given.place
+    if function is None:
+        return _NONE
+    if given.value.is_tensor and not place.path:
+        return _of_tensors(region, function, place.name)
+    if given.how is Use.LENGTH and not place.path:
+        return _of_container(region, function, given)
+    calls = list(callers.passings(region.machine, function, place.name))
+    values = [value for one in calls for value in (_reached(one.value, place.path),) if value is not None]
+    if not place.path:
+        count = varying.count(region.machine, function, place.name, counting=MANY)
+        kinds = _kinds(varying.handed(region.machine, calls))
+    else:
+        count, kinds = _held(calls, values), _kinds(values)
+    spans = (Related(span_of(one.frame.module.path, one.frame.offset, one.node), _SEVERAL) for one in calls[:1])
+    return Varied(kinds, count, tuple(spans)) if kinds and count > 1 else _NONE
+
+
+def _of_tensors(region: Interpreted, function: Function, name: str) -> Varied:
+    """Tensors that the calls pass."""
+    found = difference(region.machine, function, name)
+    if found is None:
+        return _NONE
+    where = Related(span_of(found.frame.module.path, found.frame.offset, found.node), _OF_TENSORS[found.kind])
+    return Varied(frozenset({found.kind}), found.number, (where,))
+
+
+def _of_container(region: Interpreted, function: Function, given: Effect) -> Varied:
+    """A container to which a loop adds that calls the region with it, or several of other lengths."""
+    machine, name = region.machine, given.place.name
+    calls = list(callers.passings(machine, function, name))
+    lengths = {_length(one.value) for one in calls}
+    number = growing_by(machine, function, name, MANY) or (len(lengths) if None not in lengths else 0)
+    held = [one.value.heap.element for one in calls if one.value.heap is not None]
+    tensors = any(element is not None and element.is_tensor for element in held)
+    kinds = {one.value.kind for one in calls}
+    kind = {
+        Kind.LIST: "list length" if tensors else "length of a list of numbers",
+        Kind.TUPLE: "tuple length",
+        Kind.DICT: "keys",
+    }.get(kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN)
+    where = (Related(span_of(one.frame.module.path, one.frame.offset, one.node), _GROWS) for one in calls[:1])
+    return Varied(frozenset({kind}), number, tuple(where)) if kind and number > 1 else _NONE
+
+
+def _length(value: Value) -> int | None:
+    """How many entries a container has, where that is known."""
+    heap = value.heap
+    known = heap is not None and heap.loose is None and not heap.open and not heap.unsure
+    return len(heap.items) if heap is not None and known else None
+
+
+def _reached(value: Value, path: tuple[str, ...]) -> Value | None:
+    """What some steps lead to."""
+    found: Value | None = value
+    for step in path:
+        found = found.heap.step(step) if found is not None and found.heap is not None else None
+    return found
+
+
+def _held(calls: list[Passing], values: list[Value]) -> int:
+    """How many values objects hold that calls make: `step(x, State(i))`."""
+    made = [one for one in calls if isinstance(one.expression, (ast.Call, ast.List, ast.Tuple, ast.Dict))]
+    looped = [rounds(one.frame, one.node, one.expression, MANY) for one in made if one.expression is not None]
+    constants = {key_of(value) for value in values}
+    if None not in constants:
+        return len(constants)
+    return max(looped, default=0)
+
+
+def _given_to(region: Interpreted, made: list[Passing]) -> Varied:
+    """An attribute of several objects of which the region compiles a method."""
+    spans = dict.fromkeys(span_of(one.frame.module.path, one.frame.offset, one.node) for one in made)
+    where = tuple(Related(span, _MADE) for span in spans)[:1]
+    kinds = _kinds(one.value for one in made)
+    number = instances.number_of_values(region, made) if kinds else 0
+    return Varied(kinds, number, where, of_objects=True)
+
+
+# -- by writes ----------------------------------------------------------------------------------------------------
+
+
+def _written(region: Interpreted, given: Effect) -> Varied:
+    """What is written between the calls of the region."""
+    found = between.written(region, given.place)
+    values = [value for one in found for value in one.values]
+    kinds = _kinds(values)
+    constants = {key for value in values if (key := key_of(value)) is not None}
+    count = len(constants) + sum(one.more for one in found)
+    spans = dict.fromkeys(Related(one.span, _WRITTEN) for one in found)
+    return Varied(kinds, count, tuple(spans)) if kinds and count > 1 else _NONE
+
+
+# -- kinds --------------------------------------------------------------------------------------------------------
+
+
+def _kinds(values: Iterable[Value]) -> frozenset[str]:
+    """What the table of guards calls the values that are known; empty where it knows none, or they are of several."""
+    known = [value for each in values for value in each.alternatives() if value.kind is not Kind.UNKNOWN]
+    told = [frozenset(_names(value)) for value in known]
+    if not told or not all(told):
+        return frozenset()
+    plain = frozenset[str]().union(*told)
+    if shared := plain.intersection(*told):
+        return shared
+    return frozenset({"None or float"}) if "None" in plain and plain <= {"None", "int", "float"} else frozenset()
+
+
+def _names(value: Value) -> Iterator[str]:
+    if value.kind is Kind.BOOL:
+        yield "bool"
+    elif value.kind is Kind.STRING:
+        yield "str"
+    elif value.kind is Kind.NONE:
+        yield "None"
+    elif value.kind is Kind.SETTING and value.of_class is not None:
+        yield "enum"
+    elif value.kind is Kind.NUMBER:
+        if not value.is_real:
+            yield "int"
+        if not value.is_whole:
+            yield "float"

@@ -1,0 +1,38 @@
+"""NST803 recompile-limit: A region is compiled for value after value, until torch gives it up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Severity
+from nonstrict.rules.base import COMPILED, Rule
+from nonstrict.rules.expectation import Expectation, Experiment
+from nonstrict.rules.recompiling import changes, report_recompilation, use_instead
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding
+    from nonstrict.rules.base import Body
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield what takes more values than torch compiles one region for."""
+    for one in body.recompilations:
+        if one.limit:
+            message = f"{changes(one)}, and `{body.function}` is compiled for each"
+            end = "torch raises `FailOnRecompileLimitHit`" if body.fullgraph else "it runs as plain Python from then on"
+            note = f"after {one.compilations} compilations {end}"
+            severity = Severity.ERROR if body.fullgraph else Severity.WARNING
+            yield report_recompilation(RULE, body, one, message, note=note, help=use_instead(one), severity=severity)
+
+
+RULE = Rule(
+    code="NST803",
+    name="recompile-limit",
+    severity=Severity.WARNING,
+    summary="A region is compiled for value after value, until torch gives it up.",
+    markers=COMPILED,
+    examine=examine,
+    expectation=Expectation(Experiment.NONE),
+)

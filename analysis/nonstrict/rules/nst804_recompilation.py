@@ -1,0 +1,39 @@
+"""NST804 recompilation: A region is compiled again, as something that it uses is not the same in all calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.findings import Severity
+from nonstrict.rules.base import COMPILED, Rule
+from nonstrict.rules.expectation import Expectation, Experiment
+from nonstrict.rules.recompiling import changes, report_recompilation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding
+    from nonstrict.rules.base import Body
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield what a region is compiled anew for a few times, or once."""
+    for one in body.recompilations:
+        if not one.limit:
+            message = f"{changes(one)}: `{body.function}` is compiled {_times(one.compilations)}"
+            yield report_recompilation(RULE, body, one, message)
+
+
+def _times(count: int) -> str:
+    return "twice" if count == 2 else f"{count} times"
+
+
+RULE = Rule(
+    code="NST804",
+    name="recompilation",
+    severity=Severity.NOTE,
+    summary="A region is compiled again, as something that it uses is not the same in all calls.",
+    markers=COMPILED,
+    examine=examine,
+    expectation=Expectation(Experiment.NONE),
+)
