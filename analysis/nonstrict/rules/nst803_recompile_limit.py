@@ -21,10 +21,15 @@ def examine(body: Body) -> Iterator[Finding]:
     for one in body.recompilations:
         if one.limit:
             message = f"{changes(one)}, and `{body.function}` is compiled for each"
-            end = "torch raises `FailOnRecompileLimitHit`" if body.fullgraph else "it runs as plain Python from then on"
-            note = f"after {one.compilations} compilations {end}"
+            error = "Unsupported" if one.refused else "FailOnRecompileLimitHit"
+            end = f"torch raises `{error}`" if body.fullgraph else "it runs as plain Python from then on"
+            note = f"after {_counted(one.compilations)} {end}"
             severity = Severity.ERROR if body.fullgraph else Severity.WARNING
             yield report_recompilation(RULE, body, one, message, note=note, help=use_instead(one), severity=severity)
+
+
+def _counted(number: int) -> str:
+    return "one compilation" if number == 1 else f"{number} compilations"
 
 
 RULE = Rule(

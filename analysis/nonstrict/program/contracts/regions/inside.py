@@ -50,8 +50,9 @@ def _kind(region: Interpreted, effect: Effect) -> str:
     if effect.how in _REBINDS:
         return _of_rebinding(region, effect)
     if effect.how is Change.METHOD:
-        added = "list of tensors" if effect.value.is_tensor else "list of numbers"
-        return added if effect.what in ADDING else ""
+        held = held_at(region, effect.place)
+        grows = effect.what in ADDING and (held is None or held.kind is not Kind.DEQUE)  # that may have a `maxlen`
+        return ("list of tensors" if effect.value.is_tensor else "list of numbers") if grows else ""
     return _of_entry(region, effect) if effect.how is Change.ITEM else ""
 
 

@@ -39,7 +39,7 @@ class Recompilation(NamedTuple):
 
     The region is compiled `compilations` times for the `values` that it takes, `MANY` where nothing bounds them. With
     `limit`, Dynamo gives it up after them: for the next value it runs as plain Python, or fails where it must not.
-    `changed` says that the region changes it itself.
+    `changed` says that the region changes it itself, `refused` that torch has no graph for a value that varies.
     """
 
     seen: Observed
@@ -48,6 +48,7 @@ class Recompilation(NamedTuple):
     limit: bool
     evidence: tuple[Related, ...]
     changed: bool = False
+    refused: bool = False
 
 
 def of_region(region: Interpreted, stale: Collection[AccessPath]) -> Iterator[Recompilation]:
@@ -152,5 +153,6 @@ def _recompilation(
         return Recompilation(seen, number, values, limit=False, evidence=evidence) if number >= _SEVERAL else None
     raised = any(dynamo_options.is_set(region.machine, option, region.mark.path) for option in _LIMITS)
     most = told.compilations
-    limit = values > most and not (raised and most == guards.limit())
-    return Recompilation(seen, most if limit else values, values, limit, evidence)
+    refused = most < guards.limit()
+    limit = values > most and not (raised and not refused)
+    return Recompilation(seen, most if limit else values, values, limit, evidence, refused=refused)

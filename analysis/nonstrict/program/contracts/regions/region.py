@@ -131,6 +131,8 @@ class CompiledRegion(MarkedBody):
 
     @cached_property
     def _recompilations(self) -> tuple[Recompilation, ...]:
+        if not self.graphs.most:
+            return ()  # nothing is compiled
         return tuple(recompilations.of_region(self, {one.place for one in self.stale_values}))
 
     @property

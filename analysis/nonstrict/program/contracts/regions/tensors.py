@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _APART = frozenset({0, 1})
 #: What tells torch that a size varies, in front of the first call.
 _MARKS = frozenset({"mark_dynamic", "maybe_mark_dynamic", "mark_unbacked"})
-_JOINING = "cat"
 _NO_SIZES = frozenset[int]()
 
 
@@ -130,8 +129,9 @@ def _rounds_of_growth(frame: Frame, around: ast.AST, call: ast.AST, expression: 
 
 
 def _joins(names: Names, value: ast.expr, steps: tuple[str, ...]) -> bool:
-    """Whether an expression is a tensor with others behind or in front of it along a dimension that it has."""
-    if not isinstance(value, ast.Call) or called(names, value)[1] != _JOINING or not value.args:
+    """Whether an expression is a tensor with others behind or in front of it."""
+    operator = called(names, value).operator if isinstance(value, ast.Call) else None
+    if not isinstance(value, ast.Call) or operator is None or not operator.joins or not value.args:
         return False
     parts = value.args[0].elts if isinstance(value.args[0], (ast.List, ast.Tuple)) else []
     return len(parts) > 1 and any(steps_of(part) == steps for part in parts)
