@@ -133,6 +133,9 @@ class Observer(Generic[FrameT, FunctionT]):
     def looped_over(self, frame: FrameT, node: ast.AST, iterable: Value) -> None:
         """A `for` statement begins."""
 
+    def identified(self, frame: FrameT, node: ast.AST, value: Value) -> None:
+        """Which object a value is decides something: `x is None`."""
+
     def ordered_by(self, frame: FrameT, node: ast.AST, compared: Value) -> None:
         """Elements are sorted by a value that each has, the element itself if there is no key."""
 

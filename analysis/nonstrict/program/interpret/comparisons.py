@@ -141,6 +141,7 @@ def _of_constants(frame: Frame, node: ast.Compare, values: list[Value]) -> Value
 
 def _identify(frame: Frame, node: ast.expr, value: Value) -> None:
     """Which object this is is asked for, not what it holds."""
+    frame.observer.identified(frame, node, value)
     if value.kind in _HOLDING and not value.place.path:
         frame.identified(node, value)
     elif value.kind not in TENSORS and value.kind is not Kind.MODULE and not frame.initialises(value):

@@ -239,7 +239,8 @@ def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
         verdict = frame.observer.truth(frame, node.operand)
         if frame.static and naming.is_chain(node.operand):
             verdict = constant_folding.truth(frame.machine.mutations.is_rebound, evaluate(frame, node.operand))
-        return BOOL if verdict is None else BOOL._replace(const=not verdict)
+        answer = BOOL if verdict is None else BOOL._replace(const=not verdict)
+        return answer.with_taint(_of_plain(frame, node.operand)) if frame.region else answer
     value = use(frame, node.operand)
     if value.kind in TENSORS:
         known = Flag.NONE if frame.region else known_tensors.literals(value)
@@ -251,6 +252,12 @@ def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
     if value.taint and isinstance(node.op, ast.USub) and not frame.region:
         value = value.with_taint(symbols.negated(value))
     return value.at(FRESH) if value.kind in (Kind.NUMBER, Kind.BOOL) else UNKNOWN.with_taint(value.taint)
+
+
+def _of_plain(frame: Frame, node: ast.expr) -> frozenset[object]:
+    """What a number or truth value carries."""
+    value = evaluate(frame, node)
+    return value.taint if value.kind in _NUMERIC else _NO_TAINT
 
 
 def _boolean(frame: Frame, node: ast.BoolOp) -> Value:

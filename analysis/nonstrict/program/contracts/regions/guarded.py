@@ -84,6 +84,13 @@ def decided(frame: Frame, node: ast.AST, value: Value) -> None:
     _note(frame, node, value, Use.LENGTH if value.kind in _SIZED else Use.BRANCH)
 
 
+def identified(frame: Frame, node: ast.AST, value: Value) -> None:
+    """Which object a value is is asked for: of an argument, whether there is one."""
+    for one in value.alternatives():
+        if one.place.root is Root.ARGUMENT and not one.place.path:
+            frame.emit(Event.GUARD, node, one.place, _bare(one), how=Use.BRANCH)
+
+
 def selected(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> None:
     """An entry of a container is asked for."""
     _note(frame, node, index, Use.KEY if base.kind is Kind.DICT else Use.POSITION)

@@ -172,6 +172,10 @@ class RegionObserver(Observer["Frame", "Function"]):
         if iterable.kind is Kind.ITERATOR and iterable.place.root is Root.ARGUMENT:
             breaks.statement(frame, node, "for-iterator-argument")
 
+    def identified(self, frame: Frame, node: ast.AST, value: Value) -> None:
+        """Dynamo guards whether there is a value."""
+        guarded.identified(frame, node, value)
+
     def ordered_by(self, frame: Frame, node: ast.AST, compared: Value) -> None:
         """Dynamo sorts by constants."""
         sequences.sorted_by(frame, node, compared)
@@ -191,6 +195,7 @@ class RegionObserver(Observer["Frame", "Function"]):
     def part_stored(self, frame: Frame, node: ast.AST, index: Value) -> None:
         """A number taken out of a tensor is no index beside another one."""
         items.stored(frame, node, index)
+        operations.stored(frame, node)
         guarded.indexed(frame, node, items.parts(index), stores=True)
 
     def part_augmented(self, frame: Frame, node: ast.Subscript, index: Value) -> None:

@@ -14,11 +14,23 @@ if TYPE_CHECKING:
 
 
 def note(frame: Frame, node: ast.AST, value: Value) -> None:
-    """An expression has a value: a new tensor is computed there; what is not known may be one."""
-    if value.kind in TENSORS or value.kind is Kind.UNKNOWN:
+    """An expression has a value: a new tensor is computed there, or several; what is not known may be one."""
+    if value.kind in TENSORS or value.kind is Kind.UNKNOWN or _is_several(node, value):
         computes = value.place.root is Root.FRESH or _is_method(node)
         known = frame.summary.operations
-        known[node] = known.get(node, False) or (value.kind in TENSORS and computes and not frame.branches)
+        known[node] = known.get(node, False) or (value.kind is not Kind.UNKNOWN and computes and not frame.branches)
+
+
+def stored(frame: Frame, node: ast.AST) -> None:
+    """A part of a tensor is set, which is an operation too."""
+    known = frame.summary.operations
+    known[node] = known.get(node, False) or not frame.branches
+
+
+def _is_several(node: ast.AST, value: Value) -> bool:
+    """Whether a call gives several tensors: `x.topk(2)`."""
+    element = value.heap.element if value.kind is Kind.TUPLE and value.heap is not None else None
+    return isinstance(node, ast.Call) and element is not None and element.is_tensor
 
 
 def _is_method(node: ast.AST) -> bool:

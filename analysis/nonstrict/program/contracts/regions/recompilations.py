@@ -14,6 +14,7 @@ from nonstrict.program.interpret.rounds import MANY
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+    from nonstrict.events import How
     from nonstrict.findings import Related
     from nonstrict.program.contracts.interpreted import Interpreted
     from nonstrict.program.contracts.regions.inside import Changed
@@ -83,7 +84,7 @@ def _of_uses(region: Interpreted, but: Collection[AccessPath]) -> Iterator[Recom
     """What calls pass and others write, apart from some places."""
     worst: dict[AccessPath, Recompilation] = {}
     first: dict[AccessPath, Observed] = {}
-    known: dict[tuple[AccessPath, bool], Varied] = {}
+    known: dict[tuple[AccessPath, How | None], Varied] = {}
     for seen in region.observed(Event.GUARD):
         place = seen.effect.place
         if place in but:
@@ -91,7 +92,7 @@ def _of_uses(region: Interpreted, but: Collection[AccessPath]) -> Iterator[Recom
         if seen.effect.how is Use.NUMBERS:
             first.setdefault(place, seen)  # that makes the guard, what becomes of the result decides which
             continue
-        key = (place, seen.effect.how is Use.LENGTH)
+        key = (place, seen.effect.how)
         if key not in known:
             known[key] = variation.of(region, seen.effect)
         found = _of_use(region, seen, known[key])

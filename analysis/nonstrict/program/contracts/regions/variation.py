@@ -20,6 +20,7 @@ from nonstrict.program.domain.constant_folding import key_of
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import Kind
 from nonstrict.program.interpret.rounds import MANY, rounds
+from nonstrict.program.objects.parameters import default_nodes, definition_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,6 +49,7 @@ class Varied(NamedTuple):
 _NONE = Varied()
 _SEVERAL = "called with several values here"
 _MADE = "objects with other values are made here"
+_OPTIONAL = "called with a tensor here, and without elsewhere"
 _GROWS = "called with another length here"
 _OF_TENSORS = {
     "rank": "called with tensors of another rank here",
@@ -74,6 +76,9 @@ def _passed(region: Interpreted, given: Effect) -> Varied:
     function, place = region.mark.function, given.place
     if function is None:
         return _NONE
+    default = _left_out(region, function, place.name)
+    if default is not None and default.kind is Kind.NONE and given.how is Use.BRANCH:
+        return _of_optional(region, function, place.name)
     if given.value.is_tensor and not place.path:
         return _of_tensors(region, function, place.name)
     if given.how is Use.LENGTH and not place.path:
@@ -81,12 +86,41 @@ def _passed(region: Interpreted, given: Effect) -> Varied:
     calls = list(callers.passings(region.machine, function, place.name))
     values = [value for one in calls for value in (_reached(one.value, place.path),) if value is not None]
     if not place.path:
+        passed = varying.handed(region.machine, calls)
         count = varying.count(region.machine, function, place.name, counting=MANY)
-        kinds = _kinds(varying.handed(region.machine, calls))
+        if default is not None and key_of(default) not in {None, *map(key_of, passed)}:
+            passed, count = [*passed, default], count + 1
+        kinds = _kinds(passed)
     else:
         count, kinds = _held(calls, values), _kinds(values)
     spans = (Related(span_of(one.frame.module.path, one.frame.offset, one.node), _SEVERAL) for one in calls[:1])
     return Varied(kinds, count, tuple(spans)) if kinds and count > 1 else _NONE
+
+
+def _left_out(region: Interpreted, function: Function, name: str) -> Value | None:
+    """The default of a parameter, where a call that was seen leaves it to that."""
+    node = default_nodes(function.node.args).get(name)
+    if node is None:
+        return None
+    calls = callers.calls_of_function(region.machine, function)
+    passing = {one.node for one in callers.passings(region.machine, function, name)}
+    plain = [call for _, call, _, _ in calls if isinstance(call, ast.Call) and not _spreads(call)]
+    if all(call in passing for call in plain):
+        return None
+    definition = definition_frame(region.machine.module_frame(function.module), function)
+    return region.machine.evaluate(definition, node)
+
+
+def _spreads(call: ast.Call) -> bool:
+    starred = any(isinstance(one, ast.Starred) for one in call.args)
+    return starred or any(keyword.arg is None for keyword in call.keywords)
+
+
+def _of_optional(region: Interpreted, function: Function, name: str) -> Varied:
+    """A parameter that some calls leave out, and others pass a tensor for."""
+    given = [one for one in callers.passings(region.machine, function, name) if one.value.is_tensor]
+    where = (Related(span_of(one.frame.module.path, one.frame.offset, one.node), _OPTIONAL) for one in given[:1])
+    return Varied(frozenset({"None or tensor"}), 2, tuple(where)) if given else _NONE
 
 
 def _of_tensors(region: Interpreted, function: Function, name: str) -> Varied:
