@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.events import Event, Lowered, Use
 from nonstrict.knowledge import guards
-from nonstrict.program.contracts.regions import between, differing_options, inside, variation
+from nonstrict.program.contracts.regions import between, differing_options, grad_modes, inside, variation
 from nonstrict.program.contracts.regions import options as dynamo_options
 from nonstrict.program.contracts.regions.guard_sources import of_objects, sources
 from nonstrict.program.interpret.rounds import MANY
@@ -63,10 +63,11 @@ def of_region(region: Interpreted, stale: Collection[AccessPath]) -> Iterator[Re
     for place, one in changed.items():
         if not between.is_set_anew(region, place) and (found := _of_change(region, place, one)) is not None:
             yield found
-    for seen, values in differing_options.observed(region):
-        told = guards.compiled(differing_options.SOURCE)
-        if values >= _SEVERAL and (found := _recompilation(seen, told, values, (), region)) is not None:
-            yield found
+    for what in (differing_options, grad_modes):
+        told = guards.compiled(what.SOURCE)
+        for seen, values in what.observed(region):
+            if values >= _SEVERAL and (found := _recompilation(seen, told, values, (), region)) is not None:
+                yield found
     yield from _of_uses(region, {*changed, *stale})
 
 
