@@ -23,8 +23,16 @@ ENVIRONMENT = {
 }
 
 
-def ran(jobs: Sequence[tuple[str, str, str]]) -> Results:
-    """Run programs, given as (id of the job, source, backend), in one process that has imported torch."""
+#: The caches are there, and empty: for what they do wrong.
+CACHES = {"TORCHINDUCTOR_FX_GRAPH_CACHE": "1", "TORCHINDUCTOR_AUTOGRAD_CACHE": "1"}
+
+
+def ran(jobs: Sequence[tuple[str, str, str]], caches: Path | None = None) -> Results:
+    """Run programs, given as (id of the job, source, backend), in one process that has imported torch.
+
+    With `caches`, an empty folder, Inductor and AOTAutograd keep their graphs there.
+    """
+    kept = {**CACHES, "TORCHINDUCTOR_CACHE_DIR": str(caches)} if caches is not None else {}
     described = [
         {"id": name, "source": source, "backend": backend, "seconds": SECONDS} for name, source, backend in jobs
     ]
@@ -35,7 +43,7 @@ def ran(jobs: Sequence[tuple[str, str, str]]) -> Results:
         text=True,
         check=False,
         timeout=SECONDS * (len(jobs) + 1),
-        env={**os.environ, **ENVIRONMENT},
+        env={**os.environ, **ENVIRONMENT, **kept},
     )
     assert run.returncode == 0, run.stderr[-2000:]
     return json.loads(run.stdout)
