@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Construct
 from nonstrict.facts import resuming
+from nonstrict.facts.scopes import receiver_of
 from nonstrict.knowledge.graph_breaks import GraphBreak, falls_back, graph_break
 from nonstrict.program.contracts.interpreted import Regions
 from nonstrict.program.contracts.marked_body import MarkedBody
@@ -19,12 +20,13 @@ from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.definitions import DEFAULT_BACKEND, Mark
 from nonstrict.program.domain.values import Kind
 from nonstrict.program.externals import hooks
+from nonstrict.program.mutations import evidence
 
 if TYPE_CHECKING:
     from nonstrict.events import Event
     from nonstrict.program.contracts.regions.recompilations import Recompilation
     from nonstrict.program.contracts.regions.stale import StaleValue
-    from nonstrict.program.domain.definitions import Function, Region
+    from nonstrict.program.domain.definitions import Class, Function, Region
     from nonstrict.program.domain.effects import Observed
     from nonstrict.program.domain.values import Value
     from nonstrict.program.state.frames import Frame
@@ -150,7 +152,15 @@ class CompiledRegion(MarkedBody):
         if place.root is Root.GLOBAL:
             module = self.machine.project.module(place.file)
             return self.machine.global_value(module, place.name) if module is not None else None
-        return self._held_at(place) if place.root is Root.CELL else self.arguments.get(place.name)
+        if place.root is Root.CELL:
+            return self._held_at(place)
+        function = self.mark.function
+        own = receiver_of(function.node) if function is not None and place.name == "self" else ""
+        return self.arguments.get(place.name) or self.arguments.get(own)
+
+    def owners_at(self, place: AccessPath) -> list[Class | None]:
+        """The classes of the program, as far as known, whose attributes the steps of a place are."""
+        return evidence.owners_at(self.machine, self.held_at(place), place)
 
     @property
     def falls_back(self) -> bool:
