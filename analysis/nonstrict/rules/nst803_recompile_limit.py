@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
-from nonstrict.rules.base import COMPILED, Rule
+from nonstrict.rules.base import COMPILED, Rule, report
 from nonstrict.rules.expectation import Expectation, Experiment
-from nonstrict.rules.recompiling import changes, report_recompilation, use_instead
+from nonstrict.rules.recompiling import changes, use_instead
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,8 @@ def examine(body: Body) -> Iterator[Finding]:
             end = f"torch raises `{error}`" if body.fullgraph else "it runs as plain Python from then on"
             note = f"after {_counted(one.compilations)} {end}"
             severity = Severity.ERROR if body.fullgraph else Severity.WARNING
-            yield report_recompilation(RULE, body, one, message, note=note, help=use_instead(one), severity=severity)
+            advice, evidence = use_instead(one), one.evidence
+            yield report(RULE, body, one.seen, message, note=note, help=advice, severity=severity, evidence=evidence)
 
 
 def _counted(number: int) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
-from nonstrict.rules.base import COMPILED, Rule
+from nonstrict.rules.base import COMPILED, Rule, report
 from nonstrict.rules.expectation import Expectation, Experiment
-from nonstrict.rules.recompiling import changes, report_recompilation
+from nonstrict.rules.recompiling import changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ def examine(body: Body) -> Iterator[Finding]:
     for one in body.recompilations:
         if not one.limit:
             message = f"{changes(one)}: `{body.function}` is compiled {_times(one.compilations)}"
-            yield report_recompilation(RULE, body, one, message)
+            yield report(RULE, body, one.seen, message, evidence=one.evidence)
 
 
 def _times(count: int) -> str:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.events import Change, Use
-from nonstrict.rules.base import report
 
 if TYPE_CHECKING:
-    from nonstrict.findings import Finding, Severity
     from nonstrict.program.contracts.regions.recompilations import Recompilation
-    from nonstrict.rules.base import Body, Rule
 
 #: What a region does to a container that it changes in each call.
 _GROWING = frozenset({Change.METHOD, Change.ITEM})
@@ -30,17 +27,3 @@ def use_instead(one: Recompilation) -> str:
     if one.seen.effect.how is Use.LENGTH or one.seen.effect.how in _GROWING:
         return "change the container outside of the region, or hold a tensor of a fixed size"
     return "hold it in a tensor, or keep it out of the region"
-
-
-def report_recompilation(
-    rule: Rule,
-    body: Body,
-    one: Recompilation,
-    message: str,
-    *,
-    note: str = "",
-    help: str = "",
-    severity: Severity | None = None,
-) -> Finding:
-    """The finding on the use that makes the guard, with where the value varies as related locations."""
-    return report(rule, body, one.seen, message, note=note, help=help, severity=severity, evidence=one.evidence)

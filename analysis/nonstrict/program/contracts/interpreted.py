@@ -83,6 +83,10 @@ class Interpreted:
         """The classes of the program, as far as known, whose attributes the steps of a place are."""
         raise NotImplementedError
 
+    def parameter_at(self, place: AccessPath) -> str:
+        """The parameter at which a place begins."""
+        return place.name
+
     def held_at(self, place: AccessPath) -> Value | None:
         """What the root of a place holds; None where that is not known."""
         return None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.key_sizes import sized, whole_number
 from nonstrict.facts.library_calls import called
+from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
 from nonstrict.program.contracts.boundary.boundary_values import handed_on
@@ -75,18 +76,24 @@ def marked(body: Interpreted) -> Iterator[tuple[Related, str, frozenset[int]]]:
             source = handed_on(site, span)
             for frame, _, expression in given_expressions(body.machine, caller, source) if source else ():
                 if isinstance(expression, ast.Name):
-                    yield from ((mark, name, dims) for mark, dims in _marks(frame, expression.id))
+                    yield from ((mark, name, dims) for mark, dims in _marks(frame, expression))
 
 
-def _marks(frame: Frame, tensor: str) -> Iterator[tuple[Related, frozenset[int]]]:
+def _marks(frame: Frame, tensor: ast.Name) -> Iterator[tuple[Related, frozenset[int]]]:
+    for node in marking(frame, tensor, frozenset({"mark_dynamic"})):
+        given = [*node.args[1:2], *(keyword.value for keyword in node.keywords if keyword.arg == "index")]
+        parts = [part for one in given for part in (one.elts if isinstance(one, (ast.Tuple, ast.List)) else [one])]
+        span = span_of(frame.module.path, frame.offset, node)
+        dims = (whole_number(part) for part in parts)
+        yield Related(span, "marked as dynamic here"), frozenset(one for one in dims if one is not None)
+
+
+def marking(frame: Frame, tensor: ast.expr, among: frozenset[str]) -> Iterator[ast.Call]:
+    """The calls in a frame that tell torch, by one of some functions of `torch._dynamo`, that a size varies."""
     around = frame.function.node if frame.function is not None else frame.module.outline.shell
-    names = naming.names_at(frame)
-    for node in walk(around):
-        if not isinstance(node, ast.Call) or not node.args or getattr(node.args[0], "id", "") != tensor:
-            continue
-        if called(names, node)[:2] == ("torch", "mark_dynamic"):
-            given = [*node.args[1:2], *(keyword.value for keyword in node.keywords if keyword.arg == "index")]
-            parts = [part for one in given for part in (one.elts if isinstance(one, (ast.Tuple, ast.List)) else [one])]
-            span = span_of(frame.module.path, frame.offset, node)
-            dims = (whole_number(part) for part in parts)
-            yield Related(span, "marked as dynamic here"), frozenset(one for one in dims if one is not None)
+    names, steps = naming.names_at(frame), steps_of(tensor)
+    for node in walk(around) if steps else ():
+        if isinstance(node, ast.Call) and node.args and steps_of(node.args[0]) == steps:
+            library, name = called(names, node)[:2]
+            if library == "torch" and name in among:
+                yield node

@@ -27,13 +27,7 @@ def told_apart(region: Interpreted, place: AccessPath) -> list[Passing]:
     owner = function.owner if function is not None else None
     if function is None or owner is None or place.root is not Root.ARGUMENT or len(place.path) != 1:
         return []
-    # The object of a bound method is called so, whatever the method calls it.
-    own = (
-        {receiver_of(function.node), "self"}
-        if region.mark.target.kind is not Kind.FUNCTION
-        else {receiver_of(function.node)}
-    )
-    if place.name not in own or not _is_of_several(region):
+    if region.parameter_at(place) != receiver_of(function.node) or not _is_of_several(region):
         return []
     made = constructions.constructions(region.machine, owner, place.path[0][1:])
     return [Passing(one.frame, one.node, one.value, one.expression) for one in made]

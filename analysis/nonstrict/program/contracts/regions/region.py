@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from nonstrict.program.state.machine import Machine
 
 
+#: What places call the object of a bound method.
+_RECEIVER = "self"
 #: The statements after whose breaks Dynamo does not resume a function.
 _IN_THE_WAY: dict[type[ast.stmt], str] = {
     ast.For: "a loop",
@@ -154,9 +156,13 @@ class CompiledRegion(MarkedBody):
             return self.machine.global_value(module, place.name) if module is not None else None
         if place.root is Root.CELL:
             return self._held_at(place)
+        return self.arguments.get(place.name) or self.arguments.get(self.parameter_at(place))
+
+    def parameter_at(self, place: AccessPath) -> str:
+        """The parameter at which a place begins: that of the object of a bound method may have any name."""
         function = self.mark.function
-        own = receiver_of(function.node) if function is not None and place.name == "self" else ""
-        return self.arguments.get(place.name) or self.arguments.get(own)
+        bound = self.mark.target.kind is not Kind.FUNCTION and place.name == _RECEIVER
+        return receiver_of(function.node) if function is not None and bound else place.name
 
     def owners_at(self, place: AccessPath) -> list[Class | None]:
         """The classes of the program, as far as known, whose attributes the steps of a place are."""
@@ -181,7 +187,7 @@ class CompiledRegion(MarkedBody):
         bound = target.bound.receiver if target.bound is not None else target
         if bound.kind not in (Kind.MODULE, Kind.OBJECT):
             return bound if target.kind is Kind.BOUND and bound.kind is Kind.CLASS else None
-        return bound.at(AccessPath(Root.ARGUMENT, "", "self"))
+        return bound.at(AccessPath(Root.ARGUMENT, "", _RECEIVER))
 
     def _run_around(self, frame: Frame, function: Function) -> None:
         """The hooks of a compiled module; one whose method is compiled is not called, so that they do not run."""

@@ -30,7 +30,6 @@ _KNOWN = frozenset(Use) - {
     Use.FUNCTION,
     Use.BRANCH,
     Use.WHOLE_PART,
-    Use.CALL,
 }
 
 

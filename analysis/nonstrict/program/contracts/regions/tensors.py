@@ -11,6 +11,7 @@ from nonstrict.facts.shapes import shape
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import walk
+from nonstrict.program.contracts.boundary.dynamic_sizes import marking
 from nonstrict.program.contracts.boundary.varying import given_expressions
 from nonstrict.program.interpret.rounds import MANY, holds, rounds, turns
 from nonstrict.program.objects import naming
@@ -53,7 +54,7 @@ class _Given(NamedTuple):
 def difference(machine: Machine, region: Function, name: str) -> Difference | None:
     """How the tensors differ that are passed for a parameter; None where they are not seen to."""
     calls = {node: (frame, node, one) for frame, node, one in given_expressions(machine, region, name)}
-    given = [_given(*call) for call in calls.values() if not _is_marked(call[0], call[2])]
+    given = [_given(*call) for call in calls.values() if not any(marking(call[0], call[2], _MARKS))]
     growing = next((one for one in given if one.rounds), None)
     if growing is not None:
         return Difference("size", growing.rounds, growing.node, growing.frame)
@@ -66,14 +67,6 @@ def difference(machine: Machine, region: Function, name: str) -> Difference | No
         return by_size
     layouts = {one.layout for one in given}
     return Difference("strides", len(layouts), given[-1].node, given[-1].frame) if len(layouts) > 1 else None
-
-
-def _is_marked(frame: Frame, expression: ast.expr) -> bool:
-    """Whether torch is told that a size of a tensor varies: `mark_dynamic(x, 0)`."""
-    around = frame.function.node if frame.function is not None else frame.module.outline.shell
-    names, steps = naming.names_at(frame), steps_of(expression)
-    calls = (node for node in walk(around) if isinstance(node, ast.Call) and node.args)
-    return any(steps_of(call.args[0]) == steps != () and called(names, call)[1] in _MARKS for call in calls)
 
 
 def _of_sizes(given: list[_Given]) -> Difference | None:

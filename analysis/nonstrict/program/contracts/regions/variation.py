@@ -76,18 +76,19 @@ def _passed(region: Interpreted, given: Effect) -> Varied:
     function, place = region.mark.function, given.place
     if function is None:
         return _NONE
-    default = _left_out(region, function, place.name)
+    name = region.parameter_at(place)
+    default = _left_out(region, function, name)
     if default is not None and default.kind is Kind.NONE and given.how is Use.BRANCH:
-        return _of_optional(region, function, place.name)
+        return _of_optional(region, function, name)
     if given.value.is_tensor and not place.path:
-        return _of_tensors(region, function, place.name)
+        return _of_tensors(region, function, name)
     if given.how is Use.LENGTH and not place.path:
         return _of_container(region, function, given)
-    calls = list(callers.passings(region.machine, function, place.name))
+    calls = list(callers.passings(region.machine, function, name))
     values = [value for one in calls for value in (_reached(one.value, place.path),) if value is not None]
     if not place.path:
         passed = varying.handed(region.machine, calls)
-        count = varying.count(region.machine, function, place.name, counting=MANY)
+        count = varying.count(region.machine, function, name, counting=MANY)
         if default is not None and key_of(default) not in {None, *map(key_of, passed)}:
             passed, count = [*passed, default], count + 1
         kinds = _kinds(passed)
