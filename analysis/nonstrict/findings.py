@@ -218,8 +218,8 @@ class Status(str, enum.Enum):
 class Outcome(NamedTuple):
     """What one backend did.
 
-    `result` is `same`, `silent-wrong`, `effect-lost`, `error`, `graph-break`, `not-compiled` or
-    `not-run`; `detail` says more.
+    `result` is `same`, `silent-wrong`, `effect-lost`, `error`, `graph-break`, `not-compiled`,
+    `recompiled` or `not-run`; `detail` says more.
     """
 
     backend: str

@@ -33,8 +33,9 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
 
     The job holds `backend`, `path`, `text`, `root`, `kept`, `dropped`, `overlays`, `module`, `folders`, `further` (see
     `loading.Program`), `driver` (how the program is set going, see `drive`), `lines` (whether executed lines are
-    collected), `gradients`, `calls` (how many calls of regions are followed), `repeat` and `changes` (see `Recording`),
-    `alone` (see `install_regions`), `only` (see `Recording`), `logged` (whether every level of logging is switched on).
+    collected), `gradients`, `calls` (how many calls of regions are followed), `each` (how many of one region), `repeat`
+    and `changes` (see `Recording`), `alone` (see `install_regions`), `only` (see `Recording`), `logged` (whether every
+    level of logging is switched on), `cached` (whether torch may take graphs from its caches).
     The trace holds `calls`, `lines`, `missing`, `gradients`, `files`, `ahead` (whether anything is traced ahead of
     time), `applied` (see `observe.applied`), and `failure` with a sentence where the program did not get to its driver.
     """
@@ -46,9 +47,8 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     compilations = Compilations(is_user) if job["backend"] not in {EAGER, FAKE} else None
     recorder = Recorder(_recording(job, is_user), events, records, compilations)
     lines = Lines(is_user)
-    install_regions(
-        recorder, job["backend"], job.get("alone", ""), operators=_OPERATORS.search(job["text"]) is not None
-    )
+    cached = job.get("cached", True) and _OPERATORS.search(job["text"]) is None
+    install_regions(recorder, job["backend"], job.get("alone", ""), cached=cached)
     if compilations is not None:
         compilations.install()
     install_batons()
@@ -102,6 +102,7 @@ def _recording(job: dict[str, Any], is_user: Callable[[str], bool]) -> Recording
         is_user=is_user,
         modules=Modules(is_user),
         calls=job.get("calls", 6),
+        each=job.get("each", job.get("calls", 6)),
         repeat=job.get("repeat", 1),
         changes=job.get("changes", ()),
         only=None if only is None else frozenset((str(name), int(line)) for name, line in only),

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from nonstrict_agent.observe.records import LogRecords
 
 
+#: Calls that may go on unfollowed before an experiment ends: a program may train for hours.
+_MOST_LEFT = 100
+
+
 class EnoughCalls(BaseException):
     """The program made as many calls of regions as an experiment looks at."""
 
@@ -34,15 +38,17 @@ class EnoughCalls(BaseException):
 class Recording(NamedTuple):
     """What a recorder is to do.
 
-    `is_user` tells the user's files, `modules` the modules whose state counts; `calls` are followed at most. The first
-    call is made `repeat` times, with the same arguments. Each of the `changes` (see `nonstrict_agent.changing`) is made
-    before the call number `at`, and undone before the call number `until`, if it has one. With `only`, all regions but
-    those, by name and first line, are left to eager code.
+    `is_user` tells the user's files, `modules` the modules whose state counts; `calls` are followed at most, and of one
+    region `each`: more of its calls are left to eager code, so that what the program calls later has its turn. The
+    first call is made `repeat` times, with the same arguments. Each of the `changes` (see `changing`) is made before
+    the call number `at`, and undone before the call number `until`, if it has one. With `only`, all regions but those,
+    by name and first line, are left to eager code.
     """
 
     is_user: Callable[[str], bool]
     modules: Callable[[], list[ModuleType]]
     calls: int
+    each: int
     repeat: int = 1
     changes: Sequence[Mapping[str, Any]] = ()
     only: frozenset[tuple[str, int]] | None = None
@@ -79,6 +85,7 @@ class Recorder:
         self.functions: list[FunctionType] = []
         self.applications = Applications(recording.is_user, compilations)
         self._undo: dict[int, Callable[[], object]] = {}
+        self._left = _MOST_LEFT
         self._last: dict[str, str] = {}
 
     def compiles(self, region: Region) -> bool:
@@ -94,6 +101,8 @@ class Recorder:
             return function(*arguments, **keywords)
         if len(self.calls) >= self._recording.calls:
             raise EnoughCalls
+        if self._is_followed_enough(region):
+            return self._leave(function, arguments, keywords)
         self._inside = True
         try:
             again = [copied((arguments, keywords)) for _ in range(self._recording.repeat - 1)] if not self.calls else []
@@ -104,9 +113,27 @@ class Recorder:
         finally:
             self._inside = False
 
+    def _is_followed_enough(self, region: Region) -> bool:
+        key = region.name, _first_line(region.defined)
+        followed = sum((call["region"], call.get("line")) == key for call in self.calls)
+        return followed >= max(self._recording.each, self._recording.repeat)
+
+    def _leave(self, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Call a region of which enough is known."""
+        import torch
+
+        self._left -= 1
+        if self._left < 0:
+            raise EnoughCalls
+        seed(self._left)
+        with torch.compiler.set_stance("force_eager"):
+            return function(*arguments, **keywords)
+
     def _recorded(
         self, region: Region, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
     ) -> Any:
+        import torch
+
         # Every arm draws the same numbers in a call, whatever tracing drew before it.
         seed(len(self.calls))
         changed = self._change(arguments, keywords) if self._recording.changes else ""
@@ -148,7 +175,11 @@ class Recorder:
         record["arguments"] = _prints(given).prints
         if error is not None:
             record["error"] = describe_error(error, self._recording.is_user)
-            raise error
+            if not _is_given_up(error):
+                raise error
+            # The frame was not run, and what the program does next is no part of this.
+            with torch.compiler.set_stance("force_eager"):
+                return function(*arguments, **keywords)
         record["result"] = encode(result)
         self.kept.append((arguments, keywords, result))
         return result
@@ -228,6 +259,14 @@ class Recorder:
                 return None
             return {"error": describe_error(error, self._recording.is_user)}
         return {"of": {name: None if part is None else encode(part) for name, part in zip(leaves, found, strict=True)}}
+
+
+def _is_given_up(error: BaseException) -> bool:
+    """Whether a function was compiled as often as it may be, where it must not run as plain Python (torch 2.13)."""
+    from torch._dynamo import exc
+
+    kind = getattr(exc, "FailOnRecompileLimitHit", None)
+    return kind is not None and isinstance(error, kind)
 
 
 def _code_of(function: Callable[..., Any]) -> CodeType | None:

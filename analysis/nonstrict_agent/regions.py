@@ -27,10 +27,11 @@ FAKE = "fake"
 _MARK = "_nonstrict_region"
 
 
-def install_regions(recorder: Recorder, backend: str, alone: str = "", *, operators: bool = False) -> None:
+def install_regions(recorder: Recorder, backend: str, alone: str = "", *, cached: bool = True) -> None:
     """Replace the entry points of torch's compilers in this process, which ends with the experiment.
 
-    `operators` says that the program declares custom operators: graphs of earlier runs are not used then.
+    Unless it is `cached`, graphs of earlier runs are not used: what an operator of the program's declares (its fake,
+    what it changes) is no part of torch's keys (2.13): after an edit the graph of the text before is used again.
 
     With `alone`, the qualified name of a marked function, only that function is compiled, by itself, wherever the
     program calls it; regions of the program stay eager.
@@ -39,7 +40,7 @@ def install_regions(recorder: Recorder, backend: str, alone: str = "", *, operat
 
     if backend in {EAGER, FAKE}:
         torch.compiler.set_stance("force_eager")
-    _settle(backend, operators=operators)
+    _settle(backend, cached=cached)
     compiled = _compile(torch.compile, recorder, backend)
     torch.compile = _left_alone if alone else compiled
     if alone:
@@ -82,7 +83,7 @@ def _marking(marker: Callable[..., Any], alone: str, compiled: Callable[..., Any
     return mark
 
 
-def _settle(backend: str, *, operators: bool) -> None:
+def _settle(backend: str, *, cached: bool) -> None:
     """Settings under which arms are comparable: the same random numbers, no worker processes, no hidden errors."""
     import torch._dynamo.config as dynamo
     import torch._functorch.config as functorch
@@ -94,9 +95,7 @@ def _settle(backend: str, *, operators: bool) -> None:
 
         inductor.fallback_random = True
         inductor.compile_threads = 1
-        if operators:
-            # What an operator declares (its fake, what it changes) is no part of the keys of torch 2.13: after an edit
-            # of the declaration, the graph of the text before is used again.
+        if not cached:
             functorch.enable_autograd_cache = False
             inductor.fx_graph_cache = False
 

@@ -91,7 +91,7 @@ class _Recorder(Recorder):
     """Follows the calls of regions, and keeps the graphs that are traced ahead of time."""
 
     def __init__(self, collector: Collector, is_user: Callable[[str], bool], calls: int) -> None:
-        recording = Recording(is_user=is_user, modules=Modules(is_user), calls=calls)
+        recording = Recording(is_user=is_user, modules=Modules(is_user), calls=calls, each=calls)
         super().__init__(recording, Events(is_user), LogRecords(is_user))
         self._collector = collector
 

@@ -10,14 +10,14 @@ import math
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nonstrict.confirm import evidence
+from nonstrict.confirm import evidence, recompiling, staleness
 from nonstrict.confirm.applications import ASKED, verdict
 from nonstrict.confirm.attribution import is_foreign, proves, related
 from nonstrict.confirm.breaking import broken as broken_at
 from nonstrict.confirm.breaking import given_up_before, refused_lines
 from nonstrict.confirm.devices import needs_gpu
 from nonstrict.confirm.numbers import difference
-from nonstrict.confirm.programs import EAGER
+from nonstrict.confirm.programs import EAGER, INDUCTOR
 from nonstrict.confirm.refusals import refused_by_sandbox
 from nonstrict.confirm.sensitivity import reached, sensitive
 from nonstrict.confirm.traces import Arms, Divergence, all_lines, cause_of, divergences
@@ -39,6 +39,14 @@ _RESULTS = {
 _DECORATORS = 4
 #: A statement of a page or a script that was skipped because it failed, as the agent tells of it.
 _FAILED_STATEMENT = re.compile(r"line (\d+): (.*)", re.DOTALL)
+#: The findings about what varies from call to call.
+VARIED = recompiling.ASKED | staleness.ASKED
+#: What agreement of compiled code says besides.
+_WHOLE = {
+    Experiment.BREAK: ", and the graph does not break there",
+    Experiment.RECOMPILED: ", and nothing is compiled again for it",
+    Experiment.LIMIT: ", and torch does not give it up",
+}
 _REFUSED = "the sandbox refuses what the program does"
 #: Relative differences below this may come from another order of the same operations.
 _ROUNDING = 1e-2
@@ -197,10 +205,10 @@ def found_in(arms: Arms) -> dict[str, list[Divergence]]:
         ]
         for backend, trace in arms.compiled.items()
     }
-    if "aot_eager" in found and "inductor" in found:
+    if "aot_eager" in found and INDUCTOR in found:
         precise = {one.kind for one in found["aot_eager"]}
-        told = (_told_apart(one, precise, arms) for one in found["inductor"])
-        found["inductor"] = [one for one in told if not (one.alone and one.relative < _ROUNDING)]
+        told = (_told_apart(one, precise, arms) for one in found[INDUCTOR])
+        found[INDUCTOR] = [one for one in told if not (one.alone and one.relative < _ROUNDING)]
     return found
 
 
@@ -216,7 +224,7 @@ def _told_apart(divergence: Divergence, precise: set[tuple[Channel, int, str]], 
     """A divergence of Inductor, marked if numbers differ where aot_eager, which computes as eager does, agrees."""
     numeric = divergence.channel in {Channel.VALUES, Channel.GRADIENTS} and not math.isinf(divergence.relative)
     own = numeric and divergence.kind not in precise
-    stale = divergence.channel is Channel.VALUES and _is_stale(arms.eager, arms.compiled["inductor"], divergence.call)
+    stale = divergence.channel is Channel.VALUES and _is_stale(arms.eager, arms.compiled[INDUCTOR], divergence.call)
     return divergence._replace(alone=own and not stale)
 
 
@@ -236,6 +244,10 @@ def _judged(
 ) -> Judgement:
     if suspect.experiment in ASKED:
         return of_application(suspect, arms.control, arms.compiled)
+    if suspect.experiment in recompiling.ASKED:
+        return _of_compilations(suspect, suspects, arms, found)
+    if suspect.experiment in staleness.ASKED:
+        return _of_caches(suspect, arms, found)
     outcomes: list[Outcome] = []
     proofs: list[tuple[str, Divergence]] = []
     blocked = ""
@@ -271,6 +283,39 @@ def _judged(
         told = f"torch breaks the graph there: {next(iter(broken.values()))}"
         return Judgement(Status.CONFIRMED, "", told, tuple(one._replace(detail="") for one in outcomes))
     return _unproven(suspect, arms, found, tuple(outcomes), blocked or given_up_before(suspect, arms))
+
+
+def _of_compilations(
+    suspect: Suspect, suspects: Sequence[Suspect], arms: Arms, found: Mapping[str, list[Divergence]]
+) -> Judgement:
+    """The judgement of a finding about what is compiled again."""
+    told = {name: recompiling.recompiled(suspect, suspects, trace, arms) for name, trace in arms.compiled.items()}
+    if any(told.values()):
+        outcomes = tuple(Outcome(name, "recompiled" if text else "not-run") for name, text in told.items())
+        return Judgement(Status.CONFIRMED, "", next(filter(None, told.values())), outcomes)
+    short = {name for name, trace in arms.compiled.items() if recompiling.ends_early(suspect, trace, arms)}
+    outcomes = tuple(Outcome(name, "not-run" if name in short else "same") for name in arms.compiled)
+    stopped = (one for listed in found.values() for one in listed if one.channel is Channel.ERROR)
+    stopped = (one for one in stopped if short or not is_foreign(suspect, one, arms))
+    blocked = next(map(evidence.blocked, stopped), "")
+    other = recompiling.other_guard(suspect, arms)
+    if other and reached(suspect, arms.control):
+        return Judgement(Status.INCONCLUSIVE, "other-guard", other, outcomes)
+    return _unproven(suspect, arms, {}, outcomes, blocked)
+
+
+def _of_caches(suspect: Suspect, arms: Arms, found: Mapping[str, list[Divergence]]) -> Judgement:
+    """The judgement of a finding about what Inductor takes from a cache."""
+    told = staleness.stale(suspect, arms) if reached(suspect, arms.control) else None
+    if told is not None:
+        outcomes = tuple(Outcome(name, "silent-wrong" if name == INDUCTOR else "same") for name in arms.compiled)
+        return Judgement(Status.CONFIRMED, "", told.text, outcomes)
+    stopped = (one for listed in found.values() for one in listed if one.channel is Channel.ERROR)
+    blocked = next((evidence.blocked(one) for one in stopped if not is_foreign(suspect, one, arms)), "")
+    outcomes = tuple(_unlike(suspect, name, listed, arms) for name, listed in found.items())
+    if arms.uncached is not None and arms.uncached.get("failure"):
+        return Judgement(Status.INCONCLUSIVE, *_failure_of(arms.uncached), outcomes)
+    return _unproven(suspect, arms, found, outcomes, blocked)
 
 
 def of_application(
@@ -328,6 +373,15 @@ def _unproven(
     refused = sandbox_refusal(suspect, arms)
     if refused:
         return Judgement(Status.INCONCLUSIVE, "sandbox", refused, outcomes)
+    if suspect.experiment in VARIED and not recompiling.varied_enough(suspect, arms):
+        return Judgement(Status.INCONCLUSIVE, "few-values", "", outcomes)
+    return _agreed(suspect, arms, found, outcomes)
+
+
+def _agreed(
+    suspect: Suspect, arms: Arms, found: Mapping[str, list[Divergence]], outcomes: tuple[Outcome, ...]
+) -> Judgement:
+    """Refuted where all arms agree on what the finding is about, and eager code showed that it matters."""
     close = [one for listed in found.values() for one in listed if related(suspect, one, arms)]
     differs = any(not one.vague for one in close)
     if not sensitive(suspect, arms.eager) and not (differs and suspect.has(Trait.TELLS)):
@@ -343,8 +397,7 @@ def _unproven(
     if not outcomes or any(outcome.result != "same" for outcome in outcomes):
         return Judgement(Status.INCONCLUSIVE, *_why_not_compared(arms, found), outcomes)
     told = evidence.agreement(arms.eager, [outcome.backend for outcome in outcomes])
-    whole = ", and the graph does not break there" if suspect.experiment is Experiment.BREAK else ""
-    return Judgement(Status.REFUTED, "", told + whole, outcomes)
+    return Judgement(Status.REFUTED, "", told + _WHOLE.get(suspect.experiment, ""), outcomes)
 
 
 def _may_draw(suspect: Suspect, arms: Arms) -> bool:
@@ -367,7 +420,7 @@ def _why_not_compared(arms: Arms, found: Mapping[str, list[Divergence]]) -> tupl
     """Why a compiled arm cannot be held against the eager one: the reason of a verdict, and a sentence."""
     failed = next((trace for trace in arms.compiled.values() if trace.get("failure")), None)
     if failed is not None:
-        return failed.get("reason", "load"), str(failed["failure"])
+        return _failure_of(failed)
     strange = next((one for listed in found.values() for one in listed if one.alone), None)
     if strange is not None:
         return "differs-before", evidence.short(strange)
@@ -376,6 +429,11 @@ def _why_not_compared(arms: Arms, found: Mapping[str, list[Divergence]]) -> tupl
             if left.get("inputs") != right.get("inputs"):
                 return "differs-before", f"the arguments of call {number} differ already"
     return "load", ""
+
+
+def _failure_of(trace: Mapping[str, Any]) -> tuple[str, str]:
+    """Why an arm came to no end: the reason of a verdict, and a sentence."""
+    return str(trace.get("reason", "load")), str(trace["failure"])
 
 
 def _compared(eager: Mapping[str, Any], compiled: Mapping[str, Any]) -> bool:

@@ -28,6 +28,9 @@ def change_of(program: Program, suspect: Suspect, files: Collection[str] = ()) -
     path = tuple(step for step in subject.path if step != "~")
     if subject.origin == "cell":
         return Change(subject.name, path, "", "in-place")
+    if subject.origin == "receiver":
+        # Where the module of a region is kept by the agent: under the name of its class.
+        return Change(suspect.function.rpartition(".")[0], path, "", "rebind")
     if subject.origin != "global":
         return None
     how = "mode" if suspect.has(Trait.OF_MODES) else "rebind"

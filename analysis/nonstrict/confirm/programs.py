@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from nonstrict.confirm.suspects import Suspect
 
 EAGER = "eager"
-BACKENDS = ("aot_eager", "inductor")
-#: Calls of regions that are followed: torch gives up on recompiling after 8.
+INDUCTOR = "inductor"
+BACKENDS = ("aot_eager", INDUCTOR)
+#: Calls of one region that are followed: torch gives up on recompiling after 8.
 MAX_CALLS = 12
 
 
@@ -62,8 +63,8 @@ class Schedule(NamedTuple):
 
     The first call is made `repeat` times; between its repetitions the `changes` are made and undone. `alone` names the
     marked function that is compiled by itself, in place of the program's regions. With `logged`, no level of logging is
-    switched off. At most `calls` calls of regions are followed. `program` is the file of the driver where that is
-    another one.
+    switched off. At most `calls` calls of regions are followed, of one region `each`. Unless it is `cached`, nothing is
+    taken from the caches of torch. `program` is the file of the driver where that is another one.
     """
 
     driver: Driver
@@ -72,6 +73,8 @@ class Schedule(NamedTuple):
     alone: str = ""
     logged: bool = False
     calls: int = MAX_CALLS
+    each: int = MAX_CALLS
+    cached: bool = True
     program: Program | None = None
 
 
@@ -151,6 +154,7 @@ def job_of(program: Program, schedule: Schedule, backend: str, *, lines: bool, d
         "backend": backend,
         "driver": {"kind": driver.kind, "name": driver.name, "given": driver.given},
         "calls": schedule.calls,
+        "each": schedule.each,
         "gradients": True,
         "lines": lines,
         "device": device,
@@ -165,6 +169,8 @@ def job_of(program: Program, schedule: Schedule, backend: str, *, lines: bool, d
         job["alone"] = schedule.alone
     if schedule.logged:
         job["logged"] = True
+    if not schedule.cached:
+        job["cached"] = False
     if schedule.changes:
         job["changes"] = [change._asdict() for change in schedule.changes]
     return job

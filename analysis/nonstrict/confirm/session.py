@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nonstrict.confirm import staleness
 from nonstrict.confirm.applications import ASKED
 from nonstrict.confirm.arms import FAKE, ArmRunner, Limits, Runner
 from nonstrict.confirm.belonging import ended_early, foreign_calls, is_anothers, without_failing
@@ -14,6 +15,7 @@ from nonstrict.confirm.callers import callers_of
 from nonstrict.confirm.devices import needs_gpu
 from nonstrict.confirm.input_sources import found_drivers, given_drivers, search_job
 from nonstrict.confirm.judging import (
+    VARIED,
     Judgement,
     foretold,
     judge,
@@ -28,6 +30,7 @@ from nonstrict.confirm.naming import named_by_text
 from nonstrict.confirm.owners import change_of
 from nonstrict.confirm.programs import (
     EAGER,
+    INDUCTOR,
     MAX_CALLS,
     Change,
     Program,
@@ -73,6 +76,8 @@ _REASONS = (
     "not-compiled",
     "shared",
     "blocked",
+    "few-values",
+    "other-guard",
     "insensitive",
 )
 #: Reasons for which found arguments may tell more, and those for which another driver of the program may.
@@ -83,7 +88,9 @@ _BY_ERROR = frozenset({"eager-raises", "sandbox", "needs-cuda"})
 #: Statements that are left out of one driver because they end it.
 _MOST_LEFT_OUT = 3
 #: Reasons of experiments that compared something.
-_COMPARED = frozenset({"shared", "blocked", "insensitive", "eager-nondeterministic", "differs-before"})
+_COMPARED = frozenset(
+    {"shared", "blocked", "insensitive", "few-values", "other-guard", "eager-nondeterministic", "differs-before"}
+)
 
 
 class Told(NamedTuple):
@@ -278,6 +285,9 @@ class Session:
         Where others stood in the way, its function is compiled by itself; where eager code showed nothing yet, there
         are more calls, a change of its subject before one of them, and for what only tells the world, all of logging.
         """
+        if suspect.experiment in VARIED:
+            self._vary(schedule, suspect, suspects)
+            return
         reason = self._told[suspect.number].judgement.reason
         others = {other.function for other in suspects} - {suspect.function}
         uncompiled = reason == "not-compiled" and schedule.driver.kind == "test"
@@ -298,6 +308,18 @@ class Session:
         elif suspect.experiment is Experiment.DRAW or len(self.eager(schedule)["calls"]) < _REPEATS:
             self._judge(schedule._replace(repeat=_REPEATS), suspects, only=(suspect,))
 
+    def _vary(self, schedule: Schedule, suspect: Suspect, suspects: Sequence[Suspect]) -> None:
+        """More calls of the program's; then as many as torch compiles one function for, with another value in each."""
+        longer = schedule._replace(calls=_MOST_CALLS, each=_MOST_CALLS)
+        again = schedule._replace(repeat=MAX_CALLS, calls=max(schedule.calls, MAX_CALLS))
+        change = self._change_of(schedule, suspect)
+        changes = () if change is None else tuple(change._replace(at=call) for call in range(1, MAX_CALLS))
+        stop: Mapping[str, Any] = self.eager(schedule).get("stop") or {}
+        goes_on = stop.get("kind") == "enough"
+        for varied in dict.fromkeys((longer if goes_on else again, again, again._replace(changes=changes))):
+            if self._told[suspect.number].judgement.reason == "few-values":
+                self._judge(varied, suspects, only=(suspect,))
+
     def _judge(
         self, schedule: Schedule, suspects: Sequence[Suspect], only: Sequence[Suspect] = ()
     ) -> Mapping[int, Judgement]:
@@ -315,6 +337,7 @@ class Session:
         plain = ((name, False) for name in (*foretelling, *(backends if shares else reversed(backends))))
         for backend, lines in ((EAGER, False), (EAGER, True), *plain):
             arms.start(program, schedule, backend, lines=lines)
+        uncached = schedule._replace(cached=False) if any(one.experiment in staleness.ASKED for one in asked) else None
         eager = arms.trace(program, schedule, EAGER)
         control = arms.trace(program, schedule, EAGER, lines=True)
         if not eager["calls"] or not control["calls"]:
@@ -330,7 +353,9 @@ class Session:
         for backend in backends:
             compiled[backend] = arms.trace(program, schedule, backend)
             final = len(compiled) == len(backends)
-            judgements = judge(suspects, Arms(eager, control, compiled, foreign))
+            # Later than the run with the caches, which compiles its kernels.
+            without = arms.trace(program, uncached, INDUCTOR) if final and uncached is not None else None
+            judgements = judge(suspects, Arms(eager, control, compiled, foreign, without))
             told = {s.number: self._by_own(schedule, s, _in_region(s, schedule, judgements[s.number])) for s in asked}
             self._publish(schedule, told, final=final)
             regions = united(regions, measured(compiled[backend], backend))
@@ -392,9 +417,11 @@ def in_turn(schedule: Schedule, changes: Sequence[Change]) -> Schedule:
 
 
 def _calls_for(suspects: Sequence[Suspect]) -> int:
-    """How many calls of regions are followed: some for each function that is asked about."""
+    """How many calls of regions are followed: some for each function, all that it takes where torch may give it up."""
     functions = {suspect.function for suspect in suspects}
-    return min(MAX_CALLS + _MORE_CALLS * (len(functions) - 1), _MOST_CALLS)
+    given_up = {suspect.function for suspect in suspects if suspect.experiment is Experiment.LIMIT}
+    others = max(len(functions) - max(len(given_up), 1), 0)
+    return min(MAX_CALLS * max(len(given_up), 1) + _MORE_CALLS * others, _MOST_CALLS)
 
 
 def _in_region(suspect: Suspect, schedule: Schedule, judgement: Judgement) -> Judgement:

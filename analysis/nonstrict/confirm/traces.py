@@ -54,6 +54,8 @@ class Cause(NamedTuple):
 
 #: The fingerprint of a floating-point tensor (`nonstrict_agent.observe.state`): dtype and sizes, hash, what it carries.
 _FLOATS = re.compile(r"(?P<form>tensor (?:float|bfloat|complex)\w* \[[^\]]*\]) [0-9a-f]+(?P<rest>.*)", re.DOTALL)
+#: The same of any tensor.
+_TENSOR = re.compile(r"(?P<form>tensor \w+ \[[^\]]*\]) [0-9a-f]+(?P<rest>.*)", re.DOTALL)
 #: State that tracing itself moves, whatever the program does.
 _MOVED_BY_TRACING = frozenset({"<random state>", "<NumPy's random state>", "<warning filters>", "<recursion limit>"})
 #: State that Inductor moves when it first compiles.
@@ -66,13 +68,15 @@ _INCOMPLETE = frozenset({"NameError", "UnboundLocalError", "ModuleNotFoundError"
 class Arms(NamedTuple):
     """The traces of one schedule: `compiled` by backend. `control` is a second eager run, with the lines executed.
 
-    `foreign` says by number of call which suspects it has nothing to do with, by their numbers.
+    `foreign` says by number of call which suspects it has nothing to do with, by their numbers. `uncached` is a second
+    run of Inductor, without the caches of torch, where that was asked for.
     """
 
     eager: Mapping[str, Any]
     control: Mapping[str, Any]
     compiled: Mapping[str, Mapping[str, Any]]
     foreign: Mapping[int, frozenset[int]] = {}
+    uncached: Mapping[str, Any] | None = None
 
 
 def divergences(eager: Mapping[str, Any], compiled: Mapping[str, Any]) -> list[Divergence]:
@@ -204,6 +208,12 @@ def _may_be_rounding(eager: str | None, compiled: str | None) -> bool:
     """
     pair = [_FLOATS.fullmatch(text or "") for text in (eager, compiled)]
     return all(pair) and len({(match["form"], match["rest"]) for match in pair if match is not None}) == 1
+
+
+def form_of(fingerprint: str | None) -> str | None:
+    """A fingerprint without the numbers of a tensor: what guards of Dynamo ask of."""
+    match = _TENSOR.fullmatch(fingerprint or "")
+    return match["form"] + match["rest"] if match is not None else fingerprint
 
 
 def _value(channel: Channel, index: int, gap: Difference) -> Divergence:

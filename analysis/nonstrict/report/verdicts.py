@@ -59,6 +59,16 @@ REASONS = {
         "what the finding is about makes no difference without torch.compile either",
         "give inputs for which it matters with `# nonstrict: inputs(...)` or `nonstrict record`",
     ),
+    "few-values": Reason(
+        "too few values",
+        "what the finding is about has too few values in the calls of {function} that were followed",
+        "call it as often as the program does with `# nonstrict: inputs(...)` or `nonstrict record`",
+    ),
+    "other-guard": Reason(
+        "another guard fails",
+        "{function} is compiled again for something else, of which torch asks first",
+        "settle that first, then confirm again",
+    ),
     "shared": Reason(
         "shared cause",
         "eager and compiled code differ, and this finding is one of several that may be the cause",
@@ -124,11 +134,12 @@ _RESULTS = {
     "error": "error",
     "graph-break": "graph break",
     "not-compiled": "nothing compiled",
+    "recompiled": "compiled again",
     "not-run": "not run",
 }
 #: Results that speak for a status; the backends that gave them are named in its sentence.
 _SPEAKING = {
-    Status.CONFIRMED: ("silent-wrong", "effect-lost", "error", "graph-break", "not-compiled"),
+    Status.CONFIRMED: ("silent-wrong", "effect-lost", "error", "graph-break", "not-compiled", "recompiled"),
     Status.REFUTED: ("same",),
 }
 

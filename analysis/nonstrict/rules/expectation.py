@@ -21,6 +21,12 @@ class Experiment(enum.Enum):
     """As `REFUSAL`; where the graph may break, it breaks there."""
     COMPILED = "compiled"
     """The application of `torch.compile` is reached: nothing is compiled of what it returned."""
+    RECOMPILED = "recompiled"
+    """What the finding is about varies: torch compiles the region again for it."""
+    LIMIT = "limit"
+    """As `RECOMPILED`, until torch gives the region up."""
+    STALE = "stale"
+    """What the finding is about varies: Inductor goes on with an earlier value, which it has from a cache of torch."""
     IDENTITY = "identity"
     """The application of `torch.compile` is reached: the state of the wrapper has other names."""
     NONE = "none"
@@ -111,6 +117,8 @@ _CHANNELS: dict[Experiment, frozenset[Channel]] = {
     Experiment.DRAW: frozenset({Channel.VALUES, Channel.ERROR, Channel.ARGUMENTS, Channel.STATE, Channel.OUTPUT}),
     Experiment.REFUSAL: _NUMERIC,
     Experiment.BREAK: _NUMERIC,
+    Experiment.LIMIT: frozenset({Channel.ERROR}),
+    Experiment.STALE: frozenset({Channel.VALUES, Channel.GRADIENTS}),
 }
 
 

@@ -35,5 +35,5 @@ RULE = Rule(
     summary="A region is compiled again, as something that it uses is not the same in all calls.",
     markers=COMPILED,
     examine=examine,
-    expectation=Expectation(Experiment.NONE),
+    expectation=Expectation(Experiment.RECOMPILED),
 )

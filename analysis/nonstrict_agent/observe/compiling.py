@@ -8,11 +8,14 @@ import sys
 import traceback
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
+from nonstrict_agent.observe.failed_guards import failed_guard
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, FrameType
 
 _MAX_BREAKS = 100
+_MAX_AGAIN = 100
 _MAX_TEXT = 160
 _MAX_ADVICE = 400
 #: What Dynamo calls the function that goes on after a break: `torch_dynamo_resume_in_NAME_at_LINE`.
@@ -52,13 +55,36 @@ class Eager(TypedDict):
     id: str
 
 
-class Compiled(TypedDict):
-    """What was compiled in a call: the operators of each graph, and why its first function was passed over."""
+class Again(TypedDict):
+    """A function of which no compiled code was valid any more: one more compilation, unless Dynamo is at its `limit`.
 
+    `had` counts what it was compiled to before; the rest is that of `failed_guards.FailedGuard`.
+    """
+
+    function: str
+    path: str
+    line: int
+    had: int
+    limit: bool
+    guard: str
+    sources: list[list[str]]
+    lines: list[list[Any]]
+
+
+class _Graphs(TypedDict):
     graphs: list[int]
     breaks: list[Break]
     eager: list[Eager]
     skipped: str
+
+
+class Compiled(_Graphs, total=False):
+    """What was compiled in a call: the operators of each graph, and why its first function was passed over.
+
+    `again` is missing where this torch does not tell what it compiles anew.
+    """
+
+    again: list[Again]
 
 
 class _Frame(NamedTuple):
@@ -83,11 +109,14 @@ class Compilations:
         self.listening = False
         #: All graphs since then, in calls of regions and outside of them.
         self.made = 0
+        self._again: list[Again] | None = None
         self._now = _nothing()
 
     def taken(self) -> Compiled:
         """What was compiled since the last call."""
         taken, self._now = self._now, _nothing()
+        if self._again is not None:
+            taken["again"], self._again = self._again, []
         return taken
 
     def install(self) -> None:
@@ -109,6 +138,45 @@ class Compilations:
         self.listening = len(known) == len(places)
         for owner, name, hear in known:
             setattr(owner, name, _around(getattr(owner, name), hear))
+        self._listen_to_guards(convert_frame)
+
+    def _listen_to_guards(self, convert_frame: Any) -> None:
+        """Hear of each further compilation of a function.
+
+        Of torch 2.13: `_compile` asks for the reasons of each, then whether it is one too many.
+        """
+        places = {
+            "get_and_maybe_log_recompilation_reasons": self._failed,
+            "exceeds_recompile_limit": self._counted,
+        }
+        if all(hasattr(convert_frame, name) for name in places):
+            self._again = []
+            for name, hear in places.items():
+                setattr(convert_frame, name, _around(getattr(convert_frame, name), hear))
+
+    def _failed(self, original: Callable[..., Any], entries: Any, frame: Any, *more: Any, **named: Any) -> Any:
+        code = frame.f_code
+        if self._again is not None and len(self._again) < _MAX_AGAIN:
+            guard = failed_guard(entries, frame, self._is_user)
+            self._again.append(
+                Again(
+                    function=_named(code),
+                    path=os.path.abspath(code.co_filename),
+                    line=code.co_firstlineno,
+                    had=len(entries),
+                    limit=False,
+                    guard=guard.text,
+                    sources=guard.sources,
+                    lines=guard.lines,
+                )
+            )
+        return original(entries, frame, *more, **named)
+
+    def _counted(self, original: Callable[..., Any], size: Any, *more: Any, **named: Any) -> Any:
+        exceeded = original(size, *more, **named)
+        if exceeded[0] and self._again:
+            self._again[-1]["limit"] = True
+        return exceeded
 
     def _broken(self, original: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         self._last = named.get("exc", arguments[-1])

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 #: What the table of guards calls it.
 SOURCE = "grad mode"
 _MODES = frozenset(f"torch.{name}" for name in SWITCHES if name != "set_grad_enabled")
-_PLACE = AccessPath(Root.GLOBAL, "torch", "torch.is_grad_enabled()")
+#: A state of torch's, and no variable.
+_PLACE = AccessPath(Root.UNKNOWN, "torch", "torch.is_grad_enabled()")
 _SEVERAL = 2
 
 

@@ -1,0 +1,149 @@
+"""Regions that are compiled again, until torch gives them up, or go on with a value of the past: by real compiles."""
+
+from __future__ import annotations
+
+import json
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+pytestmark = pytest.mark.torch
+
+
+def told(
+    nonstrict: Callable[..., subprocess.CompletedProcess[str]], folder: Path, text: str
+) -> dict[tuple[str, str], dict[str, Any]]:
+    """The verdicts of a program by rule and function."""
+    (folder / "model.py").write_text(dedent(text))
+    done = nonstrict("check", "--confirm", "--output-format", "json", "model.py")
+    assert done.returncode in {0, 1}, done.stderr
+    return {(one["code"], one["function"]): one["verdict"] for one in json.loads(done.stdout)}
+
+
+def test_several_regions_have_their_turn_each(
+    nonstrict: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    text = """
+    import torch
+
+    LEVEL = 0
+    SCALE = 1.0
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.step = 0
+
+        def forward(self, x):
+            self.step += 1
+            return x * self.step
+
+    @torch.compile(fullgraph=True)
+    def levelled(x):
+        return x * LEVEL
+
+    @torch.compile
+    def scaled(x, scale):
+        return x * scale
+
+    def main():
+        global LEVEL
+        net = torch.compile(Net())
+        for _ in range(20):
+            net(torch.ones(2))
+        for level in range(20):
+            LEVEL = level
+            levelled(torch.ones(2))
+        for scale in (0.5, 1.5, 2.5):
+            scaled(torch.ones(2), scale)
+    """
+    verdicts = told(nonstrict, tmp_path, text)
+    assert {one["status"] for one in verdicts.values()} == {"confirmed"}
+    assert {key: one["evidence"] for key, one in verdicts.items()} == {
+        ("NST803", "Net.forward"): (
+            "`Net.forward` was compiled 8 times; from call 9 on it runs as plain Python, as a guard failed: "
+            "self.step == 7"
+        ),
+        ("NST803", "levelled"): (
+            "`levelled` was compiled 8 times; in call 21 torch raises, as a guard failed: LEVEL == 7"
+        ),
+        ("NST804", "scaled"): "`scaled` was compiled twice; the guard that failed in call 26: scale == 0.5",
+    }
+
+
+def test_calls_are_repeated_and_values_changed_where_the_program_does_not(
+    nonstrict: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    text = """
+    import torch
+
+    LEVEL = 0
+
+    @torch.compile
+    def levelled(x):
+        return x * LEVEL
+
+    def train():
+        global LEVEL
+        while True:
+            LEVEL += 1
+            levelled(torch.ones(2))
+
+    def main():
+        levelled(torch.ones(2))
+    """
+    (verdict,) = told(nonstrict, tmp_path, text).values()
+    assert verdict["status"] == "confirmed"
+    assert "was compiled 8 times" in verdict["evidence"]
+
+
+def test_what_inductor_has_from_its_cache_is_stale(
+    nonstrict: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    text = """
+    import torch
+
+    @torch.compile
+    def clamped(x, s):
+        return (x * s).clamp(max=s * 0.5)
+
+    def main():
+        for k in range(5):
+            clamped(torch.ones(4), 0.5 + k * 0.3)
+    """
+    (verdict,) = told(nonstrict, tmp_path, text).values()
+    assert verdict["status"] == "confirmed"
+    assert verdict["evidence"].startswith("call 3: eager 0.55, compiled 0.4, and ")
+    assert {one["backend"]: one["result"] for one in verdict["backends"]} == {
+        "aot_eager": "same",
+        "inductor": "silent-wrong",
+    }
+
+
+def test_a_guard_that_is_asked_first_stands_before_another(
+    nonstrict: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    text = """
+    import torch
+
+    @torch.compile
+    def joined(k, v):
+        return k.sum() + v.sum()
+
+    def main():
+        for n in range(2, 6):
+            joined(torch.ones(n), torch.ones(n))
+    """
+    (tmp_path / "model.py").write_text(dedent(text))
+    done = nonstrict("check", "--confirm", "--output-format", "json", "model.py")
+    verdicts = [one["verdict"] for one in json.loads(done.stdout)]
+    assert [(one["status"], one["reason"]) for one in verdicts] == [
+        ("confirmed", None),
+        ("inconclusive", "other-guard"),
+    ]
