@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.analysis import AnalysisOptions, Marked, Part, Share, keep_nearest, merged, syntax_error, torch_of
@@ -20,7 +21,7 @@ from nonstrict.models.library import models_of
 from nonstrict.program import engine
 from nonstrict.program.contracts.marked_body import MarkedBody
 from nonstrict.program.contracts.marks import open_targets, unattached
-from nonstrict.program.contracts.regions import identity, ineffective
+from nonstrict.program.contracts.regions import identity, ineffective, torch_modules
 from nonstrict.program.contracts.regions.region import CompiledRegions
 from nonstrict.program.contracts.regions.switched_off import switched_off
 from nonstrict.program.discovery import callers, roots
@@ -288,10 +289,10 @@ def _examine_wrapped(
     told: list[Told],
     faults: Faults,
 ) -> None:
-    """Have rules look at the wrappers of compiled modules, once all is evaluated that may use them."""
+    """Have rules look at wrappers of modules, and at modules of torch in them, once all is evaluated that uses them."""
     with faults.losing_files("was not searched for uses of compiled modules", sorted(task.own)):
-        bodies = (body for body in identity.bodies(machine, task.own) if wanted(body))
-        told.extend(Told(body, tuple(examined_by(body, _asked(body, options)))) for body in bodies)
+        bodies = chain(identity.bodies(machine, task.own), torch_modules.bodies(machine, task.own))
+        told.extend(Told(body, tuple(examined_by(body, _asked(body, options)))) for body in bodies if wanted(body))
 
 
 def _announced(

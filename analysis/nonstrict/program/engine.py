@@ -10,7 +10,7 @@ from nonstrict.knowledge.pytrees import REGISTRARS
 from nonstrict.program.contracts.boundary import pytrees
 from nonstrict.program.contracts.interpreted import Regions
 from nonstrict.program.contracts.marks import compiling, in_place, marking, operators, purity
-from nonstrict.program.contracts.regions import layers
+from nonstrict.program.contracts.regions import compilations, layers
 from nonstrict.program.contracts.regions.compilations import Compilations
 from nonstrict.program.contracts.regions.observer import RegionObserver
 from nonstrict.program.contracts.regions.region import CompiledRegions
@@ -98,6 +98,12 @@ class _OfTorch(Contracts):
     def compile_called(self, frame: Frame, node: ast.AST, receiver: Value, keywords: dict[str, Value]) -> None:
         """Modules compile themselves."""
         layers.compile_called(frame, node, receiver, keywords)
+
+    def module_called(
+        self, frame: Frame, node: ast.AST, module: Value, positional: Sequence[Value], keywords: dict[str, Value]
+    ) -> None:
+        """Calls of wrappers tell what the region is given."""
+        compilations.called(frame, node, module, positional, keywords)
 
     def called(
         self, frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value], keywords: dict[str, Value]

@@ -194,6 +194,9 @@ class CompileOptions(NamedTuple):
         return self._replace(**{name: Told.NOT_KNOWN for name, one, another in pairs if one != another})
 
 
+_NO_OPTIONS = CompileOptions()
+
+
 @dataclass(eq=False, slots=True)
 class Region:
     """A function that `torch.compile` is applied to; `target` is what the compiler was given."""
@@ -244,6 +247,7 @@ class CompileSite:
     given: Value | None = None
     target: Value | None = None
     in_place: bool = False  # it is the method of modules
+    options: CompileOptions = _NO_OPTIONS  # of what makes wrappers
     within: Function | None = None  # the function in which it stands
 
 

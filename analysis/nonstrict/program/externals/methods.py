@@ -175,6 +175,7 @@ def call_module(
         frame.consume(node, value)
         frame.sink(value)
     coverage.module_call(frame, node, module)
+    frame.machine.contracts.module_called(frame, node, module, positional, keywords)
     dependent = functional_calls.mode_dependent(module) or _guards_mode(frame, module)
     if dependent and module.place.root is Root.ARGUMENT:
         frame.emit(Event.MODE, node, module.place, module, dependent)

@@ -52,6 +52,11 @@ class Contracts:
     def compile_called(self, frame: Frame, node: ast.AST, receiver: Value, keywords: dict[str, Value]) -> None:
         """A method `compile` is called, of a module or of what may be one."""
 
+    def module_called(
+        self, frame: Frame, node: ast.AST, module: Value, positional: Sequence[Value], keywords: dict[str, Value]
+    ) -> None:
+        """A module of torch is called."""
+
     def called(
         self, frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value], keywords: dict[str, Value]
     ) -> Value:

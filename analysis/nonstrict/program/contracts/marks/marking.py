@@ -79,7 +79,7 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
         if marker.kind == "compiled":
             options = compiling.options(keywords)
             note_region(frame, node, target, options)
-            return target if options.disable is True else compilations.wrapper(frame, node, target)
+            return target if options.disable is True else compilations.wrapper(frame, node, target, options)
         return _disabled(frame, target, keywords.get("recursive", UNKNOWN)) if _keeps_out(name) else target
     return marked_value(frame, node, name, target, positional)
 

@@ -11,6 +11,7 @@ from nonstrict.facts.walk import walk
 from nonstrict.knowledge import guards
 from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.boundary.varying import drops
+from nonstrict.program.contracts.regions import calls as calls_of_region
 from nonstrict.program.discovery import callers, roots
 from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.constant_folding import key_of
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.values import Value
     from nonstrict.program.domain.write import Write
     from nonstrict.program.state.frames import Frame
-    from nonstrict.program.state.machine import Machine
+    from nonstrict.program.state.machine import Machine, StaticCall
 
 #: How many functions lie between a loop and the call of a region, or a write, at most.
 _HOPS = 3
@@ -85,7 +86,7 @@ def is_set_anew(region: Interpreted, place: AccessPath) -> bool:
 
 def is_forgotten(region: Interpreted) -> bool:
     """Whether torch is told between calls of a region to forget what it compiled."""
-    sites = _sites_of(region.machine, region.mark.function, _HOPS) if region.mark.function is not None else ()
+    sites = _around_calls(region.machine, calls_of_region.of(region), _HOPS)
     return any(site.frame is not None and drops(site.frame) for site in sites)
 
 
@@ -111,9 +112,13 @@ def _changes(region: Interpreted, place: AccessPath) -> list[Write]:
 
 def _sites_of(machine: Machine, function: Function, hops: int) -> Iterator[_Site]:
     """The calls of a function that were seen, and those of the functions that make them."""
-    level, known = [function], {function.node}
+    return _around_calls(machine, callers.calls_of_function(machine, function), hops)
+
+
+def _around_calls(machine: Machine, calls: list[StaticCall], hops: int) -> Iterator[_Site]:
+    """Some calls, and those of the functions that make them."""
+    known = set[ast.AST]()
     for _ in range(hops):
-        calls = [call for one in level for call in callers.calls_of_function(machine, one)]
         level: list[Function] = []
         for frame, node, _, _ in calls:
             outer = frame.function
@@ -121,6 +126,7 @@ def _sites_of(machine: Machine, function: Function, hops: int) -> Iterator[_Site
             if outer is not None and outer.node not in known:
                 known.add(outer.node)
                 level.append(outer)
+        calls = [call for one in level for call in callers.calls_of_function(machine, one)]
 
 
 def _lying(machine: Machine, calls: frozenset[ast.AST], write: Write) -> _Between | None:

@@ -19,21 +19,24 @@ from nonstrict.program.domain.definitions import Compiled, CompileOptions, Compi
 from nonstrict.program.domain.values import UNKNOWN, AbstractObject, Flag, Kind, Value, join
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from nonstrict.program.domain.definitions import Class, Function
     from nonstrict.program.state.frames import Frame
+    from nonstrict.program.state.machine import StaticCall
 
 _OPEN = frozenset({Kind.UNKNOWN, Kind.EXTERNAL_METHOD, Kind.INSTANCE})
 #: What `Module.compile` takes. Source: `torch/nn/modules/module.py` and the signature of `torch.compile` of torch 2.13.
 _OPTIONS = frozenset(CompileOptions._fields)
+_NO_OPTIONS = CompileOptions()
 
 
 class Compilations:
     """The applications that the interpreter came to, by their nodes, and by what the modules hold that they wrap.
 
     `states` is what is done with the state of modules, `compilers` the functions that stand where torch has a compiler,
-    `bound_later` what methods bind attributes of their object to.
+    `bound_later` what methods bind attributes of their object to, `calls` are those of wrappers of modules of torch, by
+    the application that makes the wrapper.
     """
 
     def __init__(self) -> None:
@@ -42,6 +45,7 @@ class Compilations:
         self.states = States()
         self.compilers: set[ast.AST] = set()
         self.bound_later: dict[tuple[Class, str], Value | None] = {}
+        self.calls: dict[ast.AST, list[StaticCall]] = {}
 
     def site(self, frame: Frame, node: ast.AST) -> CompileSite:
         """The application at a node in the text that a frame runs."""
@@ -110,10 +114,11 @@ def may_be_of_module(frame: Frame, node: ast.AST) -> bool:
 # -- what becomes of it -------------------------------------------------------------------------------------------
 
 
-def wrapper(frame: Frame, node: ast.AST, target: Value) -> Value:
+def wrapper(frame: Frame, node: ast.AST, target: Value, options: CompileOptions = _NO_OPTIONS) -> Value:
     """What `torch.compile` returns for what it is given: of a module its wrapper."""
     site = _note(frame, node, target)
     if site is not None:
+        site.options = options
         frame.machine.part(Compilations).wrap(site, target)
     return _flagged(target)
 
@@ -129,6 +134,14 @@ def of_unknown(frame: Frame, node: ast.AST, factory: Value) -> Value:
     heap = held or AbstractObject()
     wrapper(frame, node, UNKNOWN._replace(heap=heap))
     return factory._replace(flags=factory.flags | Flag.COMPILED, heap=heap)
+
+
+def called(frame: Frame, node: ast.AST, module: Value, positional: Sequence[Value], keywords: dict[str, Value]) -> None:
+    """A module of torch is called, perhaps through its wrapper."""
+    if frame.static and module.flags & Flag.COMPILED:
+        known = frame.machine.part(Compilations)
+        for site in known.around(module):
+            known.calls.setdefault(site.node, []).append((frame, node, tuple(positional), dict(keywords)))
 
 
 def in_place(frame: Frame, node: ast.AST, module: Value) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Event, Use
 from nonstrict.facts.walk import walk
-from nonstrict.program.discovery import callers
+from nonstrict.program.contracts.regions import calls
 from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.effects import Effect, Observed
 from nonstrict.program.externals.differentiation import SWITCHES
@@ -30,9 +30,8 @@ _SEVERAL = 2
 
 def observed(region: Interpreted) -> Iterator[tuple[Observed, int]]:
     """The last call of the region that stands in a mode, where others stand in none, with how many modes there are."""
-    function = region.mark.function
     found: dict[str, tuple[Frame, ast.AST]] = {}
-    for frame, node, _, _ in callers.calls_of_function(region.machine, function) if function is not None else ():
+    for frame, node, _, _ in calls.of(region):
         found[_mode(frame, node)] = frame, node
     if "" in found and len(found) >= _SEVERAL:
         frame, node = next(call for mode, call in found.items() if mode)

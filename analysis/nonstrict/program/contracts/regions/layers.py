@@ -44,6 +44,11 @@ def is_choice(alternatives: Sequence[Value]) -> bool:
     return any(refused) and not all(refused)
 
 
+def is_refused(module: Value) -> bool:
+    """Whether Dynamo refuses a module."""
+    return _refused(module) is not None
+
+
 def _refused(module: Value) -> str | None:
     held = classes.as_inherited(module) if module.kind is Kind.MODULE else module
     return _REFUSED.get(held_modules.name_of(held))

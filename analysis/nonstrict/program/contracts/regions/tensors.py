@@ -12,15 +12,14 @@ from nonstrict.facts.steps import steps_of
 from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.boundary.dynamic_sizes import marking
-from nonstrict.program.contracts.boundary.varying import given_expressions
+from nonstrict.program.contracts.regions import calls
 from nonstrict.program.interpret.rounds import MANY, holds, rounds, turns
 from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
     from nonstrict.facts.library_calls import Names
-    from nonstrict.program.domain.definitions import Function
+    from nonstrict.program.contracts.interpreted import Interpreted
     from nonstrict.program.state.frames import Frame
-    from nonstrict.program.state.machine import Machine
 
 #: For these sizes torch compiles by themselves, whatever others are.
 _APART = frozenset({0, 1})
@@ -51,10 +50,10 @@ class _Given(NamedTuple):
     rounds: int
 
 
-def difference(machine: Machine, region: Function, name: str) -> Difference | None:
+def difference(region: Interpreted, name: str) -> Difference | None:
     """How the tensors differ that are passed for a parameter; None where they are not seen to."""
-    calls = {node: (frame, node, one) for frame, node, one in given_expressions(machine, region, name)}
-    given = [_given(*call) for call in calls.values() if not any(marking(call[0], call[2], _MARKS))]
+    passing = {node: (frame, node, one) for frame, node, one in calls.given(region, name)}
+    given = [_given(*call) for call in passing.values() if not any(marking(call[0], call[2], _MARKS))]
     growing = next((one for one in given if one.rounds), None)
     if growing is not None:
         return Difference("size", growing.rounds, growing.node, growing.frame)

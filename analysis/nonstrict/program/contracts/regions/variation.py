@@ -74,14 +74,14 @@ def of(region: Interpreted, given: Effect) -> Varied:
 def _passed(region: Interpreted, given: Effect) -> Varied:
     """What the calls of the region pass, as an argument or as an attribute or entry of one."""
     function, place = region.mark.function, given.place
-    if function is None:
-        return _NONE
     name = region.parameter_at(place)
+    if function is None:
+        return _of_tensors(region, name)
     default = _left_out(region, function, name)
     if default is not None and default.kind is Kind.NONE and given.how is Use.BRANCH:
         return _of_optional(region, function, name)
     if given.value.is_tensor and not place.path:
-        return _of_tensors(region, function, name)
+        return _of_tensors(region, name)
     if given.how is Use.LENGTH and not place.path:
         return _of_container(region, function, given)
     calls = list(callers.passings(region.machine, function, name))
@@ -124,9 +124,9 @@ def _of_optional(region: Interpreted, function: Function, name: str) -> Varied:
     return Varied(frozenset({"None or tensor"}), 2, tuple(where)) if given else _NONE
 
 
-def _of_tensors(region: Interpreted, function: Function, name: str) -> Varied:
+def _of_tensors(region: Interpreted, name: str) -> Varied:
     """Tensors that the calls pass."""
-    found = difference(region.machine, function, name)
+    found = difference(region, name)
     if found is None:
         return _NONE
     where = Related(span_of(found.frame.module.path, found.frame.offset, found.node), _OF_TENSORS[found.kind])

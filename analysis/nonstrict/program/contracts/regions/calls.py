@@ -1,0 +1,69 @@
+"""The calls of a region that were seen, and what they pass: of its function, or of the module of torch that it is."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.scopes import is_as_passed
+from nonstrict.program.contracts.boundary import varying
+from nonstrict.program.contracts.regions.compilations import Compilations
+from nonstrict.program.discovery import callers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.program.contracts.interpreted import Interpreted
+    from nonstrict.program.state.frames import Frame
+    from nonstrict.program.state.machine import StaticCall
+
+
+#: How many functions hand on what a region is given, at most.
+_HOPS = 2
+
+
+def of(region: Interpreted) -> list[StaticCall]:
+    """The calls of a region."""
+    function = region.mark.function
+    if function is not None:
+        return callers.calls_of_function(region.machine, function)
+    return region.machine.part(Compilations).calls.get(region.mark.node, [])
+
+
+def given(region: Interpreted, name: str) -> Iterator[tuple[Frame, ast.Call, ast.expr]]:
+    """What calls of a region pass for one parameter, and where: of a module of torch, as `argument` names it.
+
+    Of a function that hands on what it is given it is what its calls pass.
+    """
+    for frame, node, passed in _given(region, name):
+        yield from _handed_on(frame, node, passed, _HOPS)
+
+
+def _handed_on(frame: Frame, node: ast.Call, passed: ast.expr, hops: int) -> Iterator[tuple[Frame, ast.Call, ast.expr]]:
+    """What a call passes, or where it hands on a parameter of its function, what the calls of that pass."""
+    function, outer = frame.function, list[tuple["Frame", ast.Call, ast.expr]]()
+    if function is not None and hops and isinstance(passed, ast.Name) and is_as_passed(function.node, passed.id):
+        callers.calls_of_function(frame.machine, function)  # looks for them
+        outer = list(varying.given_expressions(frame.machine, function, passed.id))
+    for call in outer:
+        yield from _handed_on(*call, hops - 1)
+    if not outer:
+        yield frame, node, passed
+
+
+def _given(region: Interpreted, name: str) -> Iterator[tuple[Frame, ast.Call, ast.expr]]:
+    function = region.mark.function
+    if function is not None:
+        yield from varying.given_expressions(region.machine, function, name)
+        return
+    for frame, node, _, _ in of(region):
+        if isinstance(node, ast.Call):
+            passed = {argument(at): one for at, one in enumerate(node.args)}
+            passed |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
+            if name in passed and not any(isinstance(one, ast.Starred) for one in node.args):
+                yield frame, node, passed[name]
+
+
+def argument(position: int) -> str:
+    """What Dynamo calls an argument of a module of torch, in whose place it traces a function of its own."""
+    return f"args[{position}]"

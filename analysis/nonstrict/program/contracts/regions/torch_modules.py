@@ -1,0 +1,113 @@
+"""Regions that are modules of torch, `torch.compile(nn.Sequential(...))`: no function of the program tells of them.
+
+Measured on torch 2.13: Dynamo guards the tensors that they are given, and the mode of each layer that reads it, as it
+does for a function that computes with them. `module.compile()` of such a module compiles nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from nonstrict.events import Event, Use
+from nonstrict.facts.targets import bound_from, last_name
+from nonstrict.facts.walk import walk
+from nonstrict.program.contracts.marked_body import MarkedBody
+from nonstrict.program.contracts.regions import calls, layers, recompilations
+from nonstrict.program.contracts.regions.compilations import Compilations
+from nonstrict.program.discovery import roots
+from nonstrict.program.domain.access_paths import AccessPath, Root
+from nonstrict.program.domain.definitions import Mark
+from nonstrict.program.domain.effects import Effect, Observed
+from nonstrict.program.domain.values import Kind
+from nonstrict.program.externals import functional_calls, held_modules
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from nonstrict.program.contracts.regions.recompilations import Recompilation
+    from nonstrict.program.domain.definitions import CompileSite
+    from nonstrict.program.domain.modules import Module
+    from nonstrict.program.domain.values import Value
+    from nonstrict.program.state.machine import Machine
+
+
+def bodies(machine: Machine, paths: Collection[str]) -> Iterator[MarkedBody]:
+    """The regions in some files that are modules of torch, once all is evaluated that may call them."""
+    for site, target in list(machine.part(Compilations).given_here()):
+        if site.path in paths and not site.in_place and not site.compiled and _is_of_torch(target):
+            module = machine.project.module(site.path)
+            if module is not None:
+                roots.find_calls(machine, module, _names(module, site.node))
+            yield TorchModule(machine, site, target)
+
+
+def _is_of_torch(target: Value) -> bool:
+    """Whether a module does what its class of torch does, and Dynamo traces it."""
+    if target.kind is not Kind.MODULE or not target.dotted or held_modules.may_call_others(target):
+        return False
+    return not any(map(layers.is_refused, (target, *held_modules.called(target))))
+
+
+class TorchModule(MarkedBody):
+    """One such region, as rules see it: of what it does, they are told what its calls make Dynamo guard."""
+
+    def __init__(self, machine: Machine, site: CompileSite, target: Value) -> None:
+        mark = Mark("compiled", "torch.compile", target, site.path, site.offset, site.node, None)
+        super().__init__(machine, mark, machine.torch)
+        self.function = target.dotted.rpartition(".")[2]
+        self.fullgraph = site.options.fullgraph is True
+        self.dynamic = site.options.dynamic if isinstance(site.options.dynamic, bool) else None
+
+    def observed(self, *events: Event) -> Iterator[Observed]:
+        """The tensors that its calls pass, and the mode that a layer reads."""
+        if Event.GUARD in events:
+            yield from self._passed
+        if Event.MODE in events and functional_calls.mode_dependent(self.mark.target):
+            mark = self.mark
+            effect = Effect(Event.MODE, mark.path, mark.offset, mark.node, mark.target.place, mark.target)
+            yield Observed(effect, (), in_hook=False)
+
+    @property
+    def recompilations(self) -> tuple[Recompilation, ...]:
+        """What the region is compiled anew for, told where it is called."""
+        found = recompilations.of_region(self, ())
+        return tuple(
+            one._replace(evidence=tuple(other for other in one.evidence if other.span != one.seen.effect.span))
+            for one in found
+        )
+
+    @cached_property
+    def _passed(self) -> tuple[Observed, ...]:
+        """The arguments that may be tensors, each where the last call passes it."""
+        found: dict[str, Observed] = {}
+        for frame, node, positional, keywords in calls.of(self):
+            named = {calls.argument(at): value for at, value in enumerate(positional)} | keywords
+            for name, value in named.items():
+                if value.is_tensor or value.kind is Kind.UNKNOWN:
+                    place = AccessPath(Root.ARGUMENT, "", name)
+                    path, offset = frame.module.path, frame.offset
+                    effect = Effect(Event.GUARD, path, offset, node, place, value, how=Use.ARITHMETIC)
+                    found[name] = Observed(effect, (), in_hook=False)
+        return tuple(found.values())
+
+
+def _names(module: Module, application: ast.AST) -> set[str]:
+    """The names and attributes that hold what an application returned, and the definition around it."""
+    parts = (module.outline.shell, *map(module.outline.node, module.chunks_with({"compile"})))
+    around = next((part for part in parts if part is not None and _stands_in(part, application)), None)
+    if around is None:
+        return set()
+    assigned = (node for node in walk(around) if isinstance(node, (ast.Assign, ast.AnnAssign)))
+    found = {last_name(target) for node in assigned if _stands_in(node, application) for target in _targets(node)}
+    defined = {around.name} if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else set[str]()
+    return (found | bound_from(around, found) | defined) - {""}
+
+
+def _stands_in(part: ast.AST, node: ast.AST) -> bool:
+    return any(inner is node for inner in walk(part))
+
+
+def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
+    return node.targets if isinstance(node, ast.Assign) else [node.target]
