@@ -27,20 +27,20 @@ def sources(region: Interpreted, place: AccessPath) -> tuple[str, ...]:
     """The words of the table for a place; several where it is not known which it is, none where none fits."""
     if not place.path:
         return (_BARE[place.seen_as],) if place.seen_as in _BARE else ()
-    holders = _holders(region, place)
+    held = holders(region, place)
     if not place.path[-1].startswith("."):
-        holder = holders[-1]
+        holder = held[-1]
         found = _ENTRIES.get((_root(place), holder.kind)) if holder is not None else None
         return (found,) if found else ()
-    return _of_attribute(region, place, holders)
+    return _of_attribute(region, place, held)
 
 
-def _of_attribute(region: Interpreted, place: AccessPath, holders: list[Value | None]) -> tuple[str, ...]:
-    holder = holders[-1]
+def _of_attribute(region: Interpreted, place: AccessPath, held: list[Value | None]) -> tuple[str, ...]:
+    holder = held[-1]
     if holder is not None and holder.kind is Kind.MODULE:
         own = len(place.path) == 1
         return ("attribute of the module",) if own else ("attribute of a submodule",)
-    if any(one is not None and one.kind is Kind.MODULE for one in holders):
+    if any(one is not None and one.kind is Kind.MODULE for one in held):
         return ("attribute of an object that a module holds",)
     if holder is not None and holder.kind is Kind.CLASS:
         return ("attribute of a class",)
@@ -64,11 +64,11 @@ def of_objects(region: Interpreted, place: AccessPath) -> tuple[str, ...]:
 
 def held_at(region: Interpreted, place: AccessPath) -> Value | None:
     """What lives at a place before the region runs, as far as known."""
-    holder = _holders(region, place)[-1]
+    holder = holders(region, place)[-1]
     return _stepped(holder, place.path[-1]) if place.path else holder
 
 
-def _holders(region: Interpreted, place: AccessPath) -> list[Value | None]:
+def holders(region: Interpreted, place: AccessPath) -> list[Value | None]:
     """What the root of a place and each of its steps but the last hold, as far as known."""
     found = [region.held_at(place)]
     for step in place.path[:-1]:

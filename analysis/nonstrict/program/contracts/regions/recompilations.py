@@ -6,12 +6,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.events import Event, Lowered, Use
 from nonstrict.knowledge import guards
-from nonstrict.program.contracts.regions import between, differing_options, grad_modes, inside, variation
+from nonstrict.program.contracts.regions import (
+    between,
+    differing_options,
+    grad_modes,
+    inside,
+    training_modes,
+    variation,
+)
 from nonstrict.program.contracts.regions import options as dynamo_options
 from nonstrict.program.contracts.regions.guard_sources import of_objects, sources
 from nonstrict.program.interpret.rounds import MANY
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Collection, Iterable, Iterator
 
     from nonstrict.events import How
@@ -63,10 +71,13 @@ def of_region(region: Interpreted, stale: Collection[AccessPath]) -> Iterator[Re
     for place, one in changed.items():
         if not between.is_set_anew(region, place) and (found := _of_change(region, place, one)) is not None:
             yield found
-    for what in (differing_options, grad_modes):
+    at: set[ast.AST] = set()  # what differs in the same call is one compilation
+    for what in (differing_options, grad_modes, training_modes):
         told = guards.compiled(what.SOURCE)
         for seen, values in what.observed(region):
-            if values >= _SEVERAL and (found := _recompilation(seen, told, values, (), region)) is not None:
+            found = _recompilation(seen, told, values, (), region) if values >= _SEVERAL else None
+            if found is not None and seen.effect.node not in at:
+                at.add(seen.effect.node)
                 yield found
     yield from _of_uses(region, {*changed, *stale})
 

@@ -69,6 +69,10 @@ class TorchModule(MarkedBody):
             effect = Effect(Event.MODE, mark.path, mark.offset, mark.node, mark.target.place, mark.target)
             yield Observed(effect, (), in_hook=False)
 
+    def held_at(self, place: AccessPath) -> Value | None:
+        """The module itself is all that has a place."""
+        return self.mark.target
+
     @property
     def recompilations(self) -> tuple[Recompilation, ...]:
         """What the region is compiled anew for, told where it is called."""
