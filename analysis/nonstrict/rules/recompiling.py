@@ -18,7 +18,7 @@ def changes(one: Recompilation) -> str:
     effect = one.seen.effect
     name = f"`{effect.place.text}`"
     if one.changed:
-        return f"{name} {'grows' if effect.how in _GROWING else 'changes'} in each call"
+        return f"{name} {'grows' if effect.how in _GROWING and one.limit else 'changes'} in each call"
     return f"{name} {'has another length' if effect.how is Use.LENGTH else 'varies'} from call to call"
 
 

@@ -10,6 +10,7 @@ from nonstrict.program.contracts.regions import (
     between,
     differing_options,
     grad_modes,
+    idle_paths,
     inside,
     training_modes,
     variation,
@@ -122,6 +123,8 @@ def _of_use(region: Interpreted, seen: Observed, varied: Varied) -> Recompilatio
     use, place = seen.effect.how, seen.effect.place
     if use is None or varied.number < _SEVERAL:
         return None
+    if use is Use.BRANCH and varied.kinds <= _NUMBERS and idle_paths.has_idle_path(region):
+        return None  # whether the first call computes anything, the number decides
     among = of_objects(region, place) if varied.of_objects else sources(region, place)
     told = _told(region, among, varied.kinds, str(use.value))
     if use is Use.PARAMETER and varied.kinds == _FLOATS and _is_constant_in_graph(region, place):
@@ -137,6 +140,7 @@ def _is_constant_in_graph(region: Interpreted, place: AccessPath) -> bool:
 
 _SEVERAL = 2
 _FLOATS = frozenset({"float"})
+_NUMBERS = _FLOATS | {"int"}
 
 
 def _told(region: Interpreted, among: Iterable[str], kinds: Iterable[str], use: str) -> guards.Compiled | None:
