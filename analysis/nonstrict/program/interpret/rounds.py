@@ -101,7 +101,7 @@ def grows(loop: ast.For | ast.AsyncFor | ast.While, spelled: str) -> bool:
     """Whether every round of a loop adds to a container and takes nothing out of it."""
     runs = frozenset(_stored_in(loop.target)) if not isinstance(loop, ast.While) else frozenset[str]()
     changes = {_change_of(node, spelled, runs) for part in loop.body for node in walk(part)}
-    return bool(changes & _ADDING) and not changes - _ADDING - {""}
+    return bool(changes & ADDING) and not changes - ADDING - {""}
 
 
 def _lengths(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
@@ -115,14 +115,14 @@ def _is_length(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "len" and len(node.args) == 1
 
 
-#: A dict grows by these only where the key is a new one.
-_ADDING = STORING - {"setdefault", "update", "__setitem__"}
+#: Methods after which a container has more entries; a dict grows by others only where the key is a new one.
+ADDING = STORING - {"setdefault", "update", "__setitem__"}
 
 
 def _change_of(node: ast.AST, spelled: str, runs: frozenset[str]) -> str:
     """What a node does to a container: the method that it calls; "" for nothing. `runs` differs from round to round."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        changes = node.func.attr in _ADDING or node.func.attr in REMOVING
+        changes = node.func.attr in ADDING or node.func.attr in REMOVING
         return node.func.attr if changes and ast.unparse(node.func.value) == spelled else ""
     if isinstance(node, ast.AugAssign) and ast.unparse(node.target) == spelled:
         return "extend" if isinstance(node.value, (ast.List, ast.Tuple)) else "changed"

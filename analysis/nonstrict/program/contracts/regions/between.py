@@ -17,7 +17,7 @@ from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.constant_folding import key_of
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import NUMBER, Flag, any_of_kind
-from nonstrict.program.interpret.rounds import MANY, SOME, holds, rounds, turns
+from nonstrict.program.interpret.rounds import ADDING, MANY, SOME, holds, rounds, turns
 from nonstrict.program.mutations import evidence, writes
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 #: How many functions lie between a loop and the call of a region, or a write, at most.
 _HOPS = 3
-#: Methods after which a list has more entries.
-ADDING = frozenset({"append", "appendleft", "extend", "insert"})
 #: Operators that give another number each time, for a number other than zero.
 _STEPPING = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)

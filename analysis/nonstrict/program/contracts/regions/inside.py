@@ -9,10 +9,11 @@ from nonstrict.events import Change, Event
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.regions import guarded
-from nonstrict.program.contracts.regions.between import ADDING, step_of
+from nonstrict.program.contracts.regions.between import step_of
 from nonstrict.program.contracts.regions.guard_sources import held_at
 from nonstrict.program.discovery import roots
 from nonstrict.program.domain.values import TENSORS, Kind
+from nonstrict.program.interpret.rounds import ADDING
 
 if TYPE_CHECKING:
     from nonstrict.program.contracts.interpreted import Interpreted
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.effects import Effect, Observed
 
 _CHANGES = (Event.WRITE, Event.LEAK)
+#: Sets, of which a method adds what may be there already, are not in the table.
+_LENGTHENING = ADDING - {"add"}
 _REBINDS = frozenset({Change.NAME, Change.ATTRIBUTE, Change.OPERATOR})
 
 
@@ -51,7 +54,9 @@ def _kind(region: Interpreted, effect: Effect) -> str:
         return _of_rebinding(region, effect)
     if effect.how is Change.METHOD:
         held = held_at(region, effect.place)
-        grows = effect.what in ADDING and (held is None or held.kind is not Kind.DEQUE)  # that may have a `maxlen`
+        grows = effect.what in _LENGTHENING and (
+            held is None or held.kind is not Kind.DEQUE
+        )  # that may have a `maxlen`
         return ("list of tensors" if effect.value.is_tensor else "list of numbers") if grows else ""
     return _of_entry(region, effect) if effect.how is Change.ITEM else ""
 

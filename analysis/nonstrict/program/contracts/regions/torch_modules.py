@@ -39,7 +39,7 @@ def bodies(machine: Machine, paths: Collection[str]) -> Iterator[MarkedBody]:
         if site.path in paths and not site.in_place and not site.compiled and _is_of_torch(target):
             module = machine.project.module(site.path)
             if module is not None:
-                roots.find_calls(machine, module, _names(module, site.node))
+                roots.find_calls(machine, module, _names(module, site.offset, site.node))
             yield TorchModule(machine, site, target)
 
 
@@ -97,9 +97,12 @@ class TorchModule(MarkedBody):
         return tuple(found.values())
 
 
-def _names(module: Module, application: ast.AST) -> set[str]:
+def _names(module: Module, offset: int, application: ast.AST) -> set[str]:
     """The names and attributes that hold what an application returned, and the definition around it."""
-    parts = (module.outline.shell, *map(module.outline.node, module.chunks_with({"compile"})))
+    parts = (
+        module.outline.shell,
+        *map(module.outline.node, (chunk for chunk in module.outline.chunks if chunk.offset == offset)),
+    )
     around = next((part for part in parts if part is not None and _stands_in(part, application)), None)
     if around is None:
         return set()
