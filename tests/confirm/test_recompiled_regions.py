@@ -120,7 +120,7 @@ def test_what_inductor_has_from_its_cache_is_stale(
     (verdict,) = told(nonstrict, tmp_path, text).values()
     assert verdict["status"] == "confirmed"
     assert verdict["evidence"].startswith("call 3: eager 0.55, compiled 0.4, and ")
-    assert {one["backend"]: one["result"] for one in verdict["backends"]} == {
+    assert {name: one["result"] for name, one in verdict["backends"].items()} == {
         "aot_eager": "same",
         "inductor": "silent-wrong",
     }

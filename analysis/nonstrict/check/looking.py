@@ -14,7 +14,7 @@ from nonstrict.program.contracts.regions import graphs, sites
 from nonstrict.program.contracts.regions.compilations import Compilations
 from nonstrict.program.contracts.regions.region import CompiledRegion
 from nonstrict.program.contracts.regions.switched_off import switched_off
-from nonstrict.program.domain.definitions import Told
+from nonstrict.program.domain.definitions import GuardFilter, Told
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.misapplied import OF_APPLICATIONS
 from nonstrict.rules.constructs import construct
@@ -146,7 +146,7 @@ def _options(told: CompileOptions) -> Iterator[Option]:
 
 
 def _option(name: str, value: object) -> Option:
-    return Option(name, known=False) if isinstance(value, Told) else Option(name, value)
+    return Option(name, known=False) if isinstance(value, (Told, GuardFilter)) else Option(name, value)
 
 
 def _part(part: graphs.Part) -> Part:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nonstrict.program.contracts.boundary.varying import Variation
     from nonstrict.program.contracts.marked_body import MarkedBody
     from nonstrict.program.contracts.marks.applied import AppliedMarker
+    from nonstrict.program.contracts.regions.dropped_guards import DroppedGuard
     from nonstrict.program.contracts.regions.graphs import Graphs
     from nonstrict.program.contracts.regions.recompilations import Recompilation
     from nonstrict.program.contracts.regions.stale import StaleValue
@@ -94,6 +95,11 @@ class Body(Protocol):
     @property
     def stale_values(self) -> tuple[StaleValue, ...]:
         """The numbers whose second value stays in a compiled region; nothing for what is no region."""
+        ...
+
+    @property
+    def dropped_guards(self) -> tuple[DroppedGuard, ...]:
+        """What a compiled region uses without a guard, and that is not the same in all calls."""
         ...
 
     @property

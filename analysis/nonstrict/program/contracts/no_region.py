@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nonstrict.program.contracts.regions.graphs import NO_GRAPHS
 
 if TYPE_CHECKING:
+    from nonstrict.program.contracts.regions.dropped_guards import DroppedGuard
     from nonstrict.program.contracts.regions.graphs import Graphs
     from nonstrict.program.contracts.regions.recompilations import Recompilation
     from nonstrict.program.contracts.regions.stale import StaleValue
@@ -41,6 +42,11 @@ class NoRegion:
     @property
     def stale_values(self) -> tuple[StaleValue, ...]:
         """Nothing is kept."""
+        return ()
+
+    @property
+    def dropped_guards(self) -> tuple[DroppedGuard, ...]:
+        """Nothing is guarded."""
         return ()
 
     @property

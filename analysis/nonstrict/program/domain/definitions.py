@@ -175,10 +175,22 @@ class Told(enum.Enum):
     NOT_KNOWN = "not known"
 
 
+class GuardFilter(enum.Enum):
+    """Which guards of a region a function of `torch.compiler` drops, that its option `guard_filter_fn` names."""
+
+    BUILT_IN_MODULES = "skip_guard_on_inbuilt_nn_modules_unsafe"
+    MODULES = "skip_guard_on_all_nn_modules_unsafe"
+    GLOBALS = "skip_guard_on_globals_unsafe"
+    BUT_PORTABLE = "keep_portable_guards_unsafe"
+    BUT_TENSORS = "keep_tensor_guards_unsafe"
+    ALL = "skip_all_guards_unsafe"
+
+
 class CompileOptions(NamedTuple):
     """The options that a region is compiled with: constants, or that they are not given, or not known.
 
-    `options` are pairs of names and values, `backend` a name. What a condition of the program decides is not known.
+    `options` are pairs of names and values, `backend` a name, a filter of guards a `GuardFilter`. What a condition of
+    the program decides is not known.
     """
 
     fullgraph: object = Told.NOT_GIVEN
@@ -192,6 +204,12 @@ class CompileOptions(NamedTuple):
         """What is known of the options of either of two."""
         pairs = zip(self._fields, self, other, strict=True)
         return self._replace(**{name: Told.NOT_KNOWN for name, one, another in pairs if one != another})
+
+    @property
+    def guard_filter(self) -> object:
+        """A `GuardFilter`, or whether one is given that is not known."""
+        given = dict(self.options) if isinstance(self.options, tuple) else {}
+        return given.get("guard_filter_fn", Told.NOT_GIVEN)
 
 
 _NO_OPTIONS = CompileOptions()

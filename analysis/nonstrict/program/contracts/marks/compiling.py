@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.program.contracts.marks import guard_filters
 from nonstrict.program.domain.access_paths import FRESH
 from nonstrict.program.domain.definitions import CompileOptions, Told
 from nonstrict.program.domain.references import Partial
@@ -77,4 +78,8 @@ def _entries(value: Value | None, missing: Told) -> tuple[tuple[str, object], ..
         return None
     if not container_flow.is_complete(value) or value.heap is None:
         return Told.NOT_KNOWN
-    return tuple((str(key), _constant(item, missing)) for key, item in value.heap.items.items())
+    return tuple((str(key), _option(str(key), item, missing)) for key, item in value.heap.items.items())
+
+
+def _option(name: str, value: Value, missing: Told) -> object:
+    return guard_filters.of(value) if name == guard_filters.OPTION else _constant(value, missing)

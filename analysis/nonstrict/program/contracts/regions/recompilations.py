@@ -49,7 +49,8 @@ class Recompilation(NamedTuple):
 
     The region is compiled `compilations` times for the `values` that it takes, `MANY` where nothing bounds them. With
     `limit`, Dynamo gives it up after them: for the next value it runs as plain Python, or fails where it must not.
-    `changed` says that the region changes it itself, `refused` that torch has no graph for a value that varies.
+    `changed` says that the region changes it itself, `refused` that torch has no graph for a value that varies. `kinds`
+    are those of the values as the table of guards names them; of a state of torch its source.
     """
 
     seen: Observed
@@ -59,6 +60,12 @@ class Recompilation(NamedTuple):
     evidence: tuple[Related, ...]
     changed: bool = False
     refused: bool = False
+    kinds: frozenset[str] = frozenset()
+
+    @property
+    def place(self) -> AccessPath:
+        """Where the region has it from."""
+        return self.seen.effect.place
 
 
 def of_region(region: Interpreted, stale: Collection[AccessPath]) -> Iterator[Recompilation]:
@@ -79,7 +86,7 @@ def of_region(region: Interpreted, stale: Collection[AccessPath]) -> Iterator[Re
             found = _recompilation(seen, told, values, (), region) if values >= _SEVERAL else None
             if found is not None and seen.effect.node not in at:
                 at.add(seen.effect.node)
-                yield found
+                yield found._replace(kinds=frozenset({what.SOURCE}))
     yield from _of_uses(region, {*changed, *stale})
 
 
@@ -90,7 +97,7 @@ def _of_change(region: Interpreted, place: AccessPath, one: Changed) -> Recompil
     if told is None and one.kind in _COUNTED:
         told = _told(region, among, {_COUNTED[one.kind]}, Use.ARITHMETIC.value)
     found = _recompilation(one.seen, told, MANY, (), region)
-    return found._replace(changed=True) if found is not None else None
+    return found._replace(changed=True, kinds=frozenset({one.kind})) if found is not None else None
 
 
 def _of_uses(region: Interpreted, but: Collection[AccessPath]) -> Iterator[Recompilation]:
@@ -129,7 +136,8 @@ def _of_use(region: Interpreted, seen: Observed, varied: Varied) -> Recompilatio
     told = _told(region, among, varied.kinds, str(use.value))
     if use is Use.PARAMETER and varied.kinds == _FLOATS and _is_constant_in_graph(region, place):
         told = guards.Compiled(guards.limit(), lasting=False, guard="")
-    return _recompilation(seen, told, varied.number, varied.evidence, region)
+    found = _recompilation(seen, told, varied.number, varied.evidence, region)
+    return found._replace(kinds=varied.kinds) if found is not None else None
 
 
 def _is_constant_in_graph(region: Interpreted, place: AccessPath) -> bool:

@@ -13,7 +13,15 @@ from nonstrict.knowledge.graph_breaks import GraphBreak, falls_back, graph_break
 from nonstrict.program.contracts.interpreted import Regions
 from nonstrict.program.contracts.marked_body import MarkedBody
 from nonstrict.program.contracts.marks import handlers, purity
-from nonstrict.program.contracts.regions import abandoned, contexts, flags, recompilations, stale, strictness
+from nonstrict.program.contracts.regions import (
+    abandoned,
+    contexts,
+    dropped_guards,
+    flags,
+    recompilations,
+    stale,
+    strictness,
+)
 from nonstrict.program.contracts.regions.graphs import Graphs, counted
 from nonstrict.program.discovery import callers
 from nonstrict.program.domain.access_paths import AccessPath, Root
@@ -24,6 +32,7 @@ from nonstrict.program.mutations import evidence
 
 if TYPE_CHECKING:
     from nonstrict.events import Event
+    from nonstrict.program.contracts.regions.dropped_guards import DroppedGuard
     from nonstrict.program.contracts.regions.recompilations import Recompilation
     from nonstrict.program.contracts.regions.stale import StaleValue
     from nonstrict.program.domain.definitions import Class, Function, Region
@@ -135,9 +144,10 @@ class CompiledRegion(MarkedBody):
 
     @cached_property
     def _recompilations(self) -> tuple[Recompilation, ...]:
-        if not self.graphs.most:
-            return ()  # nothing is compiled
-        return tuple(recompilations.of_region(self, {one.place for one in self.stale_values}))
+        if not self.graphs.most or dropped_guards.may_drop(self):
+            return ()  # nothing is compiled, or it is not known for what it is again
+        found = recompilations.of_region(self, {one.place for one in self.stale_values})
+        return tuple(one for one in found if not dropped_guards.is_among(self._dropped_guards, one))
 
     @property
     def stale_values(self) -> tuple[StaleValue, ...]:
@@ -146,8 +156,18 @@ class CompiledRegion(MarkedBody):
 
     @cached_property
     def _stale_values(self) -> tuple[StaleValue, ...]:
-        kept = self.backend == DEFAULT_BACKEND and self.graphs.most == 1
-        return tuple(stale.of_region(self)) if kept else ()
+        kept = self.backend == DEFAULT_BACKEND and self.graphs.most == 1 and not dropped_guards.may_drop(self)
+        but = {one.place for one in self._dropped_guards}
+        return tuple(one for one in stale.of_region(self) if one.place not in but) if kept else ()
+
+    @property
+    def dropped_guards(self) -> tuple[DroppedGuard, ...]:
+        """What the region uses without a guard that the program dropped, and that is not the same in all calls."""
+        return tuple(one for one in self._dropped_guards if one.sure)
+
+    @cached_property
+    def _dropped_guards(self) -> tuple[DroppedGuard, ...]:
+        return tuple(dropped_guards.of_region(self, self.backend)) if self.graphs.most else ()
 
     def held_at(self, place: AccessPath) -> Value | None:
         """What the root of a place holds; None where that is not known."""

@@ -6,14 +6,15 @@ Measured on torch 2.13: only the mode of modules that read it is guarded, as `nn
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.events import Event, Use
 from nonstrict.facts.walk import walk
+from nonstrict.findings import Related
 from nonstrict.program.contracts.regions import calls
 from nonstrict.program.contracts.regions.guard_sources import holders
 from nonstrict.program.domain.access_paths import AccessPath, Root
-from nonstrict.program.domain.effects import Effect, Observed
+from nonstrict.program.domain.effects import Effect, Observed, span_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,27 +25,54 @@ if TYPE_CHECKING:
 #: What the table of guards calls it.
 SOURCE = "training mode"
 _SETTERS = {"train": True, "eval": False}
-_MODES = 2
+#: How many modes there are.
+NUMBER = 2
+_SET = "set here before calls of the region"
+
+
+class _Called(NamedTuple):
+    """A call of a region, and what set the mode of its module, called `name`, in front of it."""
+
+    frame: Frame
+    node: ast.Call
+    setter: ast.Call
+    name: str
 
 
 def observed(region: Interpreted) -> Iterator[tuple[Observed, int]]:
     """The last call of the region after `eval()`, if others are made after `train()`."""
+    found = _by_mode(region)
+    if len(found) == NUMBER:
+        last = found[False]
+        place = AccessPath(Root.UNKNOWN, "", f"{last.name}.training")  # of all modules in it
+        effect = Effect(Event.GUARD, last.frame.module.path, last.frame.offset, last.node, place, how=Use.BRANCH)
+        yield Observed(effect, (), in_hook=False), NUMBER
+
+
+def uses(region: Interpreted) -> Iterator[tuple[Observed, tuple[Related, ...]]]:
+    """The first uses of the mode of modules in a region that is called in both modes, with what sets these."""
+    found = _by_mode(region).values()
+    if len(found) == NUMBER:
+        spans = (span_of(one.frame.module.path, one.frame.offset, one.setter) for one in found)
+        evidence = tuple(Related(span, _SET) for span in spans)
+        first = {seen.effect.place: seen for seen in reversed([*region.observed(Event.MODE)])}
+        yield from ((seen, evidence) for seen in first.values())
+
+
+def _by_mode(region: Interpreted) -> dict[bool, _Called]:
+    """The last call of the region in each mode, if the region reads modes."""
     places = list(dict.fromkeys(seen.effect.place for seen in region.observed(Event.MODE)))
     if not places:
-        return
+        return {}
     held = frozenset(id(one.heap) for place in places for one in holders(region, place) if one is not None and one.heap)
-    found: dict[bool, tuple[Frame, ast.Call, str]] = {}
+    found: dict[bool, _Called] = {}
     for frame, node, _, _ in calls.of(region):
         if isinstance(node, ast.Call) and (told := _mode(frame, node, held)) is not None:
-            found[told[0]] = frame, node, told[1]
-    if len(found) == _MODES:
-        frame, node, name = found[False]
-        place = AccessPath(Root.GLOBAL, "", f"{name}.training")
-        effect = Effect(Event.GUARD, frame.module.path, frame.offset, node, place, how=Use.BRANCH)
-        yield Observed(effect, (), in_hook=False), _MODES
+            found[told[0]] = told[1]
+    return found
 
 
-def _mode(frame: Frame, call: ast.Call, held: frozenset[int]) -> tuple[bool, str] | None:
+def _mode(frame: Frame, call: ast.Call, held: frozenset[int]) -> tuple[bool, _Called] | None:
     """The mode that is set last in front of a call in the function that makes it, and of what; None for none known."""
     around = frame.function.node if frame.function is not None else frame.module.outline.shell
     known = {ast.unparse(one) for one in (call.func, *call.args)}
@@ -61,7 +89,7 @@ def _mode(frame: Frame, call: ast.Call, held: frozenset[int]) -> tuple[bool, str
     mode = _set_by(setter, method.attr)
     branches = (one for one in walk(around) if isinstance(one, (ast.If, ast.IfExp)))
     chosen = any(_holds(one, setter) and not _holds(one, call) for one in branches)
-    return None if chosen or mode is None else (mode, ast.unparse(method.value))
+    return None if chosen or mode is None else (mode, _Called(frame, call, setter, ast.unparse(method.value)))
 
 
 def _is_of(frame: Frame, module: ast.expr, known: set[str], held: frozenset[int]) -> bool:

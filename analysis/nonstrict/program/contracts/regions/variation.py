@@ -51,7 +51,7 @@ _SEVERAL = "called with several values here"
 _MADE = "objects with other values are made here"
 _OPTIONAL = "called with a tensor here, and without elsewhere"
 _GROWS = "called with another length here"
-_OF_TENSORS = {
+OF_TENSORS = {
     "rank": "called with tensors of another rank here",
     "strides": "called with a tensor of other strides here",
     **dict.fromkeys(("size", "size from 0", "two sizes"), "called with several sizes here"),
@@ -129,7 +129,7 @@ def _of_tensors(region: Interpreted, name: str) -> Varied:
     found = difference(region, name)
     if found is None:
         return _NONE
-    where = Related(span_of(found.frame.module.path, found.frame.offset, found.node), _OF_TENSORS[found.kind])
+    where = Related(span_of(found.frame.module.path, found.frame.offset, found.node), OF_TENSORS[found.kind])
     return Varied(frozenset({found.kind}), found.number, (where,))
 
 
