@@ -41,6 +41,7 @@ def main() -> None:
     parser.add_argument("--changes", action="store_true", help="write only what differs from the table; no page")
     parser.add_argument("--pieces", action="store_true", help="measure where the graph may break; no page")
     parser.add_argument("--processes", type=int, help="how many at a time; as many as processors by default")
+    parser.add_argument("--journal", type=Path, help="a file that keeps what was measured, to go on after an end")
     options = parser.parse_args()
     if options.only and options.output is None:
         parser.error("--only would replace the whole table: say --output FILE")
@@ -51,7 +52,7 @@ def main() -> None:
     if options.pieces:
         _write_pieces(constructs, options)
         return
-    verdicts = measured(constructs, options.processes)
+    verdicts = measured(constructs, options.processes, options.journal)
     version = torch.__version__.split("+")[0]
     text = data_text(verdicts, version)
     table = json.loads(text)
@@ -73,7 +74,7 @@ def _write_pieces(constructs: list[Construct], options: argparse.Namespace) -> N
         changes = TABLE.with_stem(f"{TABLE.stem}-{_release(version)}")
         base = changed(base, json.loads(changes.read_text(encoding="utf-8")))
         output = PIECES.with_stem(f"{PIECES.stem}-{_release(version)}")
-    text = pieces_text(measured_in_pieces(constructs, options.processes), constructs, base, version)
+    text = pieces_text(measured_in_pieces(constructs, options.processes, options.journal), constructs, base, version)
     (options.output or output).write_text(text, encoding="utf-8")
 
 

@@ -30,11 +30,12 @@ def main() -> None:
     parser.add_argument("--page", type=Path, default=ROOT / "docs/recompilation.md")
     parser.add_argument("--only", metavar="PREFIX", help="measure the rows whose key begins so, for --output")
     parser.add_argument("--processes", type=int, help="how many at a time; as many as processors by default")
+    parser.add_argument("--journal", type=Path, help="a file that keeps what was measured, to go on after an end")
     options = parser.parse_args()
     if options.only and options.output == TABLE:
         parser.error("--only would replace the whole table: say --output FILE")
     rows = [row for row in (*grammar.rows(), *states.rows(), *changes.rows()) if row.key.startswith(options.only or "")]
-    counted = measured(rows, options.processes)
+    counted = measured(rows, options.processes, options.journal)
     text = data_text(zip(rows, counted, strict=True), torch.__version__.split("+")[0], config.recompile_limit)
     options.output.write_text(text, encoding="utf-8")
     if not options.only:

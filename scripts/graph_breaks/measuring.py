@@ -15,10 +15,13 @@ import types
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from journal import resumed
+
 from graph_breaks import trying
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from graph_breaks.reading import Construct
 
@@ -97,19 +100,26 @@ HANDLED = ("builtins.", "operator.", "numpy.", "re.", "keyword.", "typing.", "im
 FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 
 
-def measured(constructs: list[Construct], processes: int | None = None) -> list[Verdict]:
-    """Verdicts of all constructs, sorted by key."""
-    return settled(in_processes(verdict, constructs, processes), constructs)
+def measured(constructs: list[Construct], processes: int | None = None, journal: Path | None = None) -> list[Verdict]:
+    """Verdicts of all constructs, sorted by key; the `journal` has those that were reached before."""
+
+    def measure(left: list[Construct]) -> Iterator[Verdict]:
+        return in_processes(verdict, left, processes)
+
+    verdicts = resumed(constructs, lambda construct: construct.key, measure, lambda told: Verdict(*told), journal)
+    return settled(verdicts, constructs)
 
 
-def in_processes(ask: Callable[[Construct], Told], constructs: list[Construct], processes: int | None) -> list[Told]:
+def in_processes(
+    ask: Callable[[Construct], Told], constructs: list[Construct], processes: int | None
+) -> Iterator[Told]:
     """What is answered for each construct, by as many processes as there are processors."""
     scratch = tempfile.mkdtemp(prefix="graph-breaks-")
     context = multiprocessing.get_context("spawn")
     workers = processes or os.cpu_count() or 1
     try:
         with ProcessPoolExecutor(workers, context, initializer=_prepare, initargs=(scratch,)) as pool:
-            return list(pool.map(ask, constructs, chunksize=8))
+            yield from pool.map(ask, constructs, chunksize=8)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 

@@ -11,12 +11,17 @@ import ast
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from journal import resumed
+
 from graph_breaks import trying
 from graph_breaks.measuring import Verdict, in_processes
 from graph_breaks.wording import reasons
 from graph_breaks.writing import answer, entry_of, lines, python_version
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from graph_breaks.reading import Construct
 
 _CALLS = ("call:", "method:", "arg:")
@@ -35,10 +40,20 @@ class Cost(NamedTuple):
     restored: bool = False
 
 
-def measured_in_pieces(constructs: list[Construct], processes: int | None = None) -> list[Cost]:
+def measured_in_pieces(
+    constructs: list[Construct], processes: int | None = None, journal: Path | None = None
+) -> list[Cost]:
     """What the constructs cost, sorted by key; only those that may be tried, and may make a difference."""
+
+    def measure(left: list[Construct]) -> Iterator[Cost]:
+        return in_processes(_cost, left, processes)
+
+    def read(told: list[Any]) -> Cost:
+        return Cost(Verdict(*told[0]), *told[1:])
+
     concerned = [one for one in constructs if not one.harmful and (not one.swept or one.key.startswith(_SWEPT))]
-    return sorted(in_processes(_cost, concerned, processes), key=lambda cost: cost.verdict.key)
+    costs = resumed(concerned, lambda construct: construct.key, measure, read, journal)
+    return sorted(costs, key=lambda cost: cost.verdict.key)
 
 
 def _cost(construct: Construct) -> Cost:

@@ -16,8 +16,11 @@ import warnings
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from journal import resumed
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from guards.grammar import Row
 
@@ -55,11 +58,15 @@ class _Counter:
 _NUMBERS = itertools.count()
 
 
-def measured(rows: Sequence[Row], processes: int | None = None) -> list[Counted]:
-    """What is counted for each program, by as many processes as there are processors."""
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes or os.cpu_count() or 1, context, initializer=_prepare) as pool:
-        return list(pool.map(counted, rows, chunksize=16))
+def measured(rows: Sequence[Row], processes: int | None = None, journal: Path | None = None) -> list[Counted]:
+    """What is counted for each program, by as many processes as there are processors; the `journal` has what was."""
+
+    def measure(left: list[Row]) -> Iterator[Counted]:
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(processes or os.cpu_count() or 1, context, initializer=_prepare) as pool:
+            yield from pool.map(counted, left, chunksize=16)
+
+    return resumed(rows, lambda row: f"{row.key}/{row.options}", measure, lambda told: Counted(*told), journal)
 
 
 def _prepare() -> None:

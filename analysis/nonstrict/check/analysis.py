@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from nonstrict.text.source import Problem, Source
 
-_DEFAULT_TORCH = (2, 13)
 #: Marked files are parsed whole, so that a syntax error anywhere in them is told, up to this many bytes in a run;
 #: beyond that, as in files without markers, only the statements that are reached are parsed.
 _SYNTAX_CHECK_BYTES = 250_000
@@ -313,12 +312,3 @@ def _shown(
         with suppress(Exception):  # told where the file is read as code
             shown[path] = overlay if overlay is not None else source_from_bytes(path, _bytes(path, options))
     return shown
-
-
-def torch_of(version: str | None) -> tuple[int, int]:
-    """The release of torch that findings hold for, as (major, minor)."""
-    parts = (version or "").split(".")
-    try:
-        return int(parts[0]), int(parts[1])
-    except (ValueError, IndexError):
-        return _DEFAULT_TORCH

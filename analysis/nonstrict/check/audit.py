@@ -95,7 +95,8 @@ def _placed(question: Question, paths: Sequence[str]) -> tuple[Question, Sequenc
 
 
 def _answered(question: Question, discovery: Discovery, settings: Settings, environment: Environment) -> Audited:
-    from nonstrict.check.analysis import Analysis, torch_of
+    from nonstrict.check.analysis import Analysis
+    from nonstrict.knowledge.releases import release_of
     from nonstrict.models.library import models_of
     from nonstrict.program import engine
     from nonstrict.program.contracts.marked_body import MarkedBody
@@ -105,7 +106,7 @@ def _answered(question: Question, discovery: Discovery, settings: Settings, envi
 
     source = _source(question.file)
     project = Project(environment.site_packages, {source.path: source}, models=models_of(environment.models))
-    torch = torch_of(environment.torch_version)
+    torch = release_of(environment.torch_version)
     machine = engine.machine(project, discovery.files, torch)
     machine.elsewhere.max_passes = _MAX_PASSES
     module = project.add(source.path, source)

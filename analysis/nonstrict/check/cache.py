@@ -50,8 +50,9 @@ class Entry(NamedTuple):
 class Cache:
     """The entry of one run: `load` it, or `store` it."""
 
-    def __init__(self, directory: str, name: str, key: bytes) -> None:
-        """Name the entry; nothing is read or written yet. `key` has no line break."""
+    def __init__(self, directory: str, name: str, key: bytes, torch: str | None = None) -> None:
+        """Name the entry; nothing is read or written yet. `key` has no line break, and says that it is of a `torch`."""
+        self.torch = torch
         self.directory = directory
         self._path = os.path.join(directory, __version__, name)
         self._key = key
@@ -121,7 +122,8 @@ def open_cache(discovery: Discovery, settings: Settings, *, fixes: Applicability
     state = repr((environment, packages, discovery.files, _states(discovery.files)))
     key = f"{run} {state}".encode("utf-8", "surrogateescape").replace(b"\n", b" ")
     # The name only keeps runs apart; equal names of different runs cost a second analysis, not a wrong answer.
-    return Cache(cache_directory(settings), f"{crc32(run.encode('utf-8', 'surrogateescape')):08x}.json", key)
+    name = f"{crc32(run.encode('utf-8', 'surrogateescape')):08x}.json"
+    return Cache(cache_directory(settings), name, key, environment.torch_version)
 
 
 def is_cache(directory: str) -> bool:

@@ -6,7 +6,7 @@ import ast
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.check.analysis import AnalysisOptions, Marked, Part, Share, keep_nearest, merged, syntax_error, torch_of
+from nonstrict.check.analysis import AnalysisOptions, Marked, Part, Share, keep_nearest, merged, syntax_error
 from nonstrict.check.faults import Faults, beginning, examined_by
 from nonstrict.check.gathering import gathered
 from nonstrict.check.looking import looked_at
@@ -17,6 +17,7 @@ from nonstrict.events import Event
 from nonstrict.facts.laziness import is_docstring
 from nonstrict.facts.words import Words
 from nonstrict.findings import UNEXPLAINED, Finding, Severity, Span
+from nonstrict.knowledge.releases import release_of
 from nonstrict.models.library import models_of
 from nonstrict.program import engine
 from nonstrict.program.contracts.marked_body import MarkedBody
@@ -83,7 +84,7 @@ def _overlays(marked: list[Marked], options: AnalysisOptions) -> dict[str, Sourc
 def _examine(
     files: Sequence[str], marked: list[Marked], parts: Iterable[Part], options: AnalysisOptions, found: Bytes | None
 ) -> Share:
-    torch = torch_of(options.torch_version)
+    torch = release_of(options.torch_version)
     scout: Machine | None = None
     wrappers = Wrappers()
     shares: list[Share] = []

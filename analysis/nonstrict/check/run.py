@@ -52,7 +52,8 @@ class CheckResult(NamedTuple):
     configuration file to its settings;
     `read` holds the sources of files with diagnostics that the run had to read (empty when the answer came from the
     cache), and all overlays. `counts` say how much was looked at, `looked` at what, which the cache does not keep.
-    `checked` are the paths of the `files` that were checked.
+    `checked` are the paths of the `files` that were checked. `torch` is the version that the findings hold for, None
+    where none was found.
     """
 
     diagnostics: tuple[Diagnostic, ...]
@@ -66,6 +67,7 @@ class CheckResult(NamedTuple):
     counts: Counts = Counts()
     looked: Looked = Looked()
     nested: Mapping[str, Settings] = {}
+    torch: str | None = None
 
 
 def check(paths: Sequence[str], settings: Settings, options: RunOptions | None = None) -> CheckResult:
@@ -96,12 +98,12 @@ def _checked(paths: Sequence[str], settings: Settings, options: RunOptions, loss
     if not options.cache or special or discovery.faults:
         return _analysed(discovery, settings, options, standard_input)[0]
     cache, hit = _remembered(discovery, settings, options, losses)
-    if hit is not None:
+    if cache is not None and hit is not None:
         count = len(discovery.files) - len(hit.unread)
         checked = () if hit.unread else tuple(discovery.files)
         unread = (*discovery.failures, *hit.unread)
         told = CheckResult(hit.diagnostics, count, _sentences(unread), {}, True, checked, unread=unread)
-        return told._replace(counts=hit.counts, nested=discovery.nested)
+        return told._replace(counts=hit.counts, nested=discovery.nested, torch=cache.torch)
     result, dependencies = _analysed(discovery, settings, options, None)
     # A fault may be gone with the next run, or its traceback be wanted.
     if cache is not None and not result.faulty:
@@ -159,7 +161,8 @@ def _analysed(
 
     presenter = Presenter(settings, discovery.nested)
     faults = Faults()
-    analysis = _analysis(discovery, _environment(settings, discovery, faults), options, standard_input)
+    environment = _environment(settings, discovery, faults)
+    analysis = _analysis(discovery, environment, options, standard_input)
     analysis.findings.extend((*discovery.faults, *faults.found))
     diagnostics = presenter.diagnostics(analysis, options.overlays)
     lost_things = sentences(diagnostics)
@@ -174,7 +177,10 @@ def _analysed(
     checked = tuple(path for path in discovery.files if path not in lost)
     count = len(discovery.files) - len(lost)
     result = CheckResult(diagnostics, count, failures, read, False, checked, bool(lost_things), unread)
-    result = result._replace(counts=analysis.looked.counts, looked=analysis.looked, nested=discovery.nested)
+    looked = analysis.looked
+    result = result._replace(
+        counts=looked.counts, looked=looked, nested=discovery.nested, torch=environment.torch_version
+    )
     return result, _dependencies(analysis)
 
 

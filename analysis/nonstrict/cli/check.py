@@ -308,6 +308,7 @@ def _rendered(
         ),
         known=aside.known,
         looked=result.counts,
+        torch=result.torch,
     )
     return _text(result.diagnostics, context, settings.output_format, options)
 
@@ -446,12 +447,11 @@ def _show_files(settings: Settings, options: argparse.Namespace) -> ExitStatus:
 
 def _tell(result: CheckResult, settings: Settings, seconds: float) -> None:
     """What `--verbose` adds."""
-    from nonstrict.check.environment import environment_of
+    from nonstrict.knowledge.releases import BASE, shown
 
-    torch = environment_of(settings).torch_version
     sys.stderr.write(
         f"configuration: {settings.source or 'none'}\n"
-        f"torch: {torch or 'not found; the newest version known is assumed'}\n"
+        f"torch: {result.torch or f'not found; {shown(BASE)} is assumed'}\n"
         f"files: {result.files:,}{' (answered from the cache)' if result.cached else ''}\n"
         f"time: {seconds:.2f} s\n"
     )

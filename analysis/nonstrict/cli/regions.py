@@ -84,5 +84,6 @@ def _rendered(result: CheckResult, options: argparse.Namespace) -> str:
     from nonstrict.report.context import Context, Lines
     from nonstrict.report.regions import Shown, render
 
-    context = Context(Lines(result.read), result.files, color=use_color(options.color, sys.stdout))
+    color = use_color(options.color, sys.stdout)
+    context = Context(Lines(result.read), result.files, color=color, torch=result.torch)
     return render(Shown(result.looked, result.read, options.graph), options.output_format, context)

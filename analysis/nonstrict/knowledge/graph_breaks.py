@@ -1,8 +1,8 @@
 """Which constructs Dynamo refuses to trace, as measured: every answer comes from `data/graph_breaks*.json`.
 
-`scripts/generate_graph_breaks.py` makes these files by compiling each construct with the torch that they name: one for
-the oldest, and for a newer one the constructs of which it says something else. They are compiled *whole*, with
-`fullgraph=True`; what is another matter *in pieces*, where the graph may break, has a file of its own. Keys are
+`scripts/generate_graph_breaks.py` makes these files by compiling each construct with the torch that they name: all, and
+for another release (`nonstrict.knowledge.releases`) those of which it says something else. They are compiled *whole*,
+with `fullgraph=True`; what is another matter *in pieces*, where the graph may break, has a file of its own. Keys are
 
 - `call:NAME`: a call of a function or class, whatever its arguments; the name is dotted, as users write it
   (`call:os.path.exists`, `call:builtins.print`, `call:torch.save`);
@@ -17,9 +17,12 @@ the oldest, and for a newer one the constructs of which it says something else. 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nonstrict.knowledge.store import data_file
+from nonstrict.knowledge.releases import BASE, tables
+
+if TYPE_CHECKING:
+    from nonstrict.knowledge.releases import Release
 
 
 class GraphBreak(NamedTuple):
@@ -36,14 +39,10 @@ class GraphBreak(NamedTuple):
     url: str
 
 
-#: The versions that were measured, the oldest first; one holds until the next.
-_TABLES = {(2, 13): "graph_breaks.json", (2, 15): "graph_breaks-2.15.json"}
-OLDEST = min(_TABLES)
-#: What they say where the graph may break; one holds until the next.
-_IN_PIECES = {(2, 13): "graph_breaks_in_pieces.json", (2, 15): "graph_breaks_in_pieces-2.15.json"}
+_WHOLE, _IN_PIECES = "graph_breaks", "graph_breaks_in_pieces"
 
 
-def graph_break(key: str, torch: tuple[int, int] = OLDEST, *, whole: bool = True) -> GraphBreak | None:
+def graph_break(key: str, torch: Release = BASE, *, whole: bool = True) -> GraphBreak | None:
     """The graph break of a construct; None where it does not break, or was not measured.
 
     Where the graph is not `whole`, more breaks, as scalars and sizes that follow from data are not captured; and what
@@ -60,53 +59,46 @@ def graph_break(key: str, torch: tuple[int, int] = OLDEST, *, whole: bool = True
     return GraphBreak(identifier, kind, texts[0], tuple(texts[1:]), url)
 
 
-def may_break(key: str, torch: tuple[int, int] = OLDEST) -> bool:
+def may_break(key: str, torch: Release = BASE) -> bool:
     """Whether a construct breaks, be the graph whole or in pieces."""
     return any(graph_break(key, torch, whole=whole) is not None for whole in (True, False))
 
 
-def falls_back(key: str, torch: tuple[int, int] = OLDEST) -> bool:
+def falls_back(key: str, torch: Release = BASE) -> bool:
     """Whether nothing of a function is compiled that holds the construct, where the graph may break."""
     return key in _keys("falls_back", torch)
 
 
-def is_restored(key: str, torch: tuple[int, int] = OLDEST) -> bool:
+def is_restored(key: str, torch: Release = BASE) -> bool:
     """Whether a function resumes after a break in the block of a context manager: `with:torch.no_grad`."""
     return key in _keys("restored", torch)
 
 
 @cache
-def _keys(part: str, torch: tuple[int, int]) -> frozenset[str]:
+def _keys(part: str, torch: Release) -> frozenset[str]:
     return frozenset(_pieces(torch)[part])
 
 
-def is_measured(key: str, torch: tuple[int, int] = OLDEST) -> bool:
+def is_measured(key: str, torch: Release = BASE) -> bool:
     """Whether the table knows if the construct breaks."""
     return _table_for(key, torch)["entries"].get(key) is not None
 
 
-def measured_version(torch: tuple[int, int] = OLDEST) -> str:
+def measured_version(torch: Release = BASE) -> str:
     """The version of torch that the answers for one were measured with: `2.13.0`."""
-    return _tables(torch)[0]["torch"]
+    return tables(_WHOLE, torch)[0]["torch"]
 
 
-def _pieces(torch: tuple[int, int]) -> dict[str, Any]:
-    """The table for where the graph may break that holds for a torch."""
-    return data_file(_IN_PIECES[max(version for version in _IN_PIECES if version <= max(torch, OLDEST))])
+def _pieces(torch: Release) -> dict[str, Any]:
+    """The table for where the graph may break: what differs from the table of whole graphs of the same release."""
+    return tables(_IN_PIECES, torch)[0]
 
 
-@cache
-def _tables(torch: tuple[int, int]) -> tuple[dict[str, Any], ...]:
-    """The tables that hold for a torch, the newest first."""
-    names = [name for version, name in _TABLES.items() if version <= max(torch, OLDEST)]
-    return tuple(data_file(name) for name in reversed(names))
-
-
-def _table_for(key: str, torch: tuple[int, int]) -> dict[str, Any]:
-    """The newest table that answers for a construct, else the oldest.
+def _table_for(key: str, torch: Release) -> dict[str, Any]:
+    """The nearest table that answers for a construct.
 
     `entries` are keys with the label of their reason and words for it: empty where the construct is traced, None where
     unknown.
     """
-    *newer, oldest = _tables(torch)
-    return next((table for table in newer if key in table["entries"]), oldest)
+    *nearer, base = tables(_WHOLE, torch)
+    return next((table for table in nearer if key in table["entries"]), base)

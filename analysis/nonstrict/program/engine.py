@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.knowledge.graph_breaks import OLDEST
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.pytrees import REGISTRARS
+from nonstrict.knowledge.releases import BASE
 from nonstrict.program.contracts.boundary import pytrees
 from nonstrict.program.contracts.interpreted import Regions
 from nonstrict.program.contracts.marks import compiling, in_place, marking, operators, purity
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def machine(
-    project: Project, files: Sequence[str] = (), torch: tuple[int, int] = OLDEST, found: Bytes | None = None
+    project: Project, files: Sequence[str] = (), torch: tuple[int, int] = BASE, found: Bytes | None = None
 ) -> Machine:
     """A machine for a program; `torch` is the release that it runs with."""
     return Interpreter(project, _OfTorch(), files, torch, found, Answers)

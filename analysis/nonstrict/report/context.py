@@ -96,7 +96,8 @@ class Context(NamedTuple):
 
     Paths are shown from `directory` (absolute, or "" for the working directory); `counts` asks formats made for
     people for a closing line with counts. `known` is the number of findings that the baseline holds, `looked` how many
-    regions and marked functions were looked at, None where nobody asks.
+    regions and marked functions were looked at, None where nobody asks. `torch` is the version that the findings are
+    for, None where none was found.
     """
 
     lines: Lines
@@ -109,6 +110,7 @@ class Context(NamedTuple):
     known: int = 0
     looked: Counts | None = None
     unread: tuple[tuple[str, str], ...] = ()
+    torch: str | None = None
 
     def known_place(self, where: Location) -> Location | None:
         """Where something is in its file, for formats that know no cells of notebooks; None if nobody can tell."""

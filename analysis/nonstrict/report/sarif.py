@@ -16,6 +16,7 @@ from nonstrict.findings import Applicability, Severity, Status
 from nonstrict.report.fingerprints import fingerprints
 from nonstrict.report.records import verdict_record
 from nonstrict.report.style import in_cell
+from nonstrict.report.summary import answered_by
 from nonstrict.report.verdicts import details, told
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
             {
                 "executionSuccessful": not context.failures,
                 "toolExecutionNotifications": [
-                    {"level": "error", "message": {"text": failure}} for failure in context.failures
+                    *({"level": "error", "message": {"text": failure}} for failure in context.failures),
+                    *({"level": "note", "message": {"text": text}} for text in answered_by(context.torch).splitlines()),
                 ],
             }
         ],

@@ -30,7 +30,7 @@ def summary(diagnostics: Sequence[Diagnostic], context: Context) -> str:
     aside = _aside(context)
     if not context.files and not diagnostics:
         return f"{before}No files were checked.\n"
-    last = looked_at(context.looked) if context.looked is not None else ""
+    last = looked_at(context.looked, context.torch) if context.looked is not None else ""
     if not diagnostics:
         return f"{before}No findings in {checked}{aside}.\n{last}"
     counts = ", ".join(
@@ -45,10 +45,11 @@ def summary(diagnostics: Sequence[Diagnostic], context: Context) -> str:
     return f"{before}Found {counts} in {touched} of {checked}{aside}.\n{second}{third}{last}"
 
 
-def looked_at(counts: Counts, *, told: bool = False) -> str:
+def looked_at(counts: Counts, torch: str | None = None, *, told: bool = False) -> str:
     """How much was looked at, and what of the regions was not: findings are only to be had where somebody looked.
 
-    Unless it is `told` above why, it says how that is to be had.
+    Unless it is `told` above why, it says how that is to be had. For a version of `torch` that was not measured itself,
+    a second line says whose tables answer.
     """
     if not any(counts):
         return "No compiled region or marked function was found.\n"
@@ -56,7 +57,15 @@ def looked_at(counts: Counts, *, told: bool = False) -> str:
     kinds += [plural(counts.marked, "marked function")] if counts.marked else []
     why = "" if told else " (`nonstrict regions` says why)"
     missed = f", {plural(counts.missed, 'region')} not{why}" if counts.missed else ""
-    return f"{' and '.join(kinds)} looked at{missed}.\n"
+    return f"{' and '.join(kinds)} looked at{missed}.\n{answered_by(torch)}"
+
+
+def answered_by(torch: str | None) -> str:
+    """Which tables of what torch does answer, as a line; empty where they were measured with that release."""
+    from nonstrict.knowledge.releases import answering, release_of, shown
+
+    others = " and ".join(map(shown, answering(torch)))
+    return f"For torch {shown(release_of(torch))}, the tables of {others} are used.\n" if others else ""
 
 
 def _aside(context: Context) -> str:

@@ -12,7 +12,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from nonstrict.check.analysis import AnalysisOptions, Marked, Share, merged, syntax_error, torch_of
+from nonstrict.check.analysis import AnalysisOptions, Marked, Share, merged, syntax_error
 from nonstrict.check.diagnostics import Presenter
 from nonstrict.check.environment import environment_of
 from nonstrict.check.examination import Task, examine, examined
@@ -29,6 +29,7 @@ from nonstrict.check.live.texts import Text, differing_lines, entered, may_regis
 from nonstrict.check.live.units import again, seen
 from nonstrict.check.stack import undisturbed
 from nonstrict.knowledge.markers import may_mark
+from nonstrict.knowledge.releases import release_of
 from nonstrict.models.library import models_of
 from nonstrict.program import engine
 from nonstrict.program.discovery.exports import Exports
@@ -323,7 +324,7 @@ class Folder:
         project = Project(environment.site_packages, self._overlays, models=models_of(environment.models))
         if before is not None:
             project.inherit(before.project)
-        self._scout = engine.machine(project, self._files, torch_of(environment.torch_version))
+        self._scout = engine.machine(project, self._files, release_of(environment.torch_version))
         self._marked = MarkedFiles(self._files)
         self._presenter = Presenter(self.settings, self._discovery.nested)
         self.known = Known(self.settings)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.execution import entries
 from nonstrict.facts.scopes import scope_of
-from nonstrict.knowledge.graph_breaks import OLDEST
+from nonstrict.knowledge.releases import BASE
 from nonstrict.program.domain.effects import Summary
 from nonstrict.program.domain.values import Kind
 from nonstrict.program.externals import differentiation, running
@@ -49,7 +49,7 @@ class Interpreter(Machine):
         project: Project,
         contracts: Contracts,
         files: Sequence[str] = (),
-        torch: tuple[int, int] = OLDEST,
+        torch: tuple[int, int] = BASE,
         found: Bytes | None = None,
         mutations: type[Mutations] = Mutations,
     ) -> None:

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from nonstrict.knowledge.graph_breaks import OLDEST
+from nonstrict.knowledge.releases import BASE
 from nonstrict.program.domain import marker_words
 from nonstrict.program.domain.parts import Parts
 from nonstrict.program.linking.elsewhere import Elsewhere
@@ -52,7 +52,7 @@ class Machine(Parts, ABC):
         project: Project,
         contracts: Contracts,
         files: Sequence[str] = (),
-        torch: tuple[int, int] = OLDEST,
+        torch: tuple[int, int] = BASE,
         found: Bytes | None = None,
         mutations: type[Mutations] = Mutations,
     ) -> None:

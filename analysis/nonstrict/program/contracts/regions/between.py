@@ -140,7 +140,8 @@ def _lying(machine: Machine, calls: frozenset[ast.AST], write: Write) -> _Betwee
         return None
     # Who calls the function that counts and runs the region is not known: it is not written to be called once.
     is_open = function is not None and not any(site.frame for site in sites[1:])
-    each = any(_holds_few(site.frame, loop, calls) for site, loop in around)
+    limit = guards.limit(machine.torch)
+    each = any(_holds_few(site.frame, loop, calls, limit) for site, loop in around)
     return _Between(write, here, function, repeated, each, is_open)
 
 
@@ -154,10 +155,12 @@ def _times(site: _Site, loop: ast.For | ast.AsyncFor | ast.While) -> int:
     return number if not tests or (number >= MANY and recurs) else min(number, SOME)
 
 
-def _holds_few(frame: Frame | None, loop: ast.For | ast.AsyncFor | ast.While, calls: frozenset[ast.AST]) -> bool:
+def _holds_few(
+    frame: Frame | None, loop: ast.For | ast.AsyncFor | ast.While, calls: frozenset[ast.AST], limit: int
+) -> bool:
     """Whether a round of a loop calls the region a few times: not in a loop of its own, or in a short one."""
     inner = [one for part in loop.body for one in walk(part) if isinstance(one, _LOOPS)]
-    long = [one for one in inner if not SOME < turns(frame, one, MANY) <= guards.limit()]
+    long = [one for one in inner if not SOME < turns(frame, one, MANY) <= limit]
     inside = {node for part in loop.body for node in walk(part) if node in calls}
     return any(not any(holds(one.body, node) for one in long) for node in inside)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.events import Event, Lowered, Use
@@ -81,7 +82,7 @@ def of_region(region: Interpreted, stale: Collection[AccessPath]) -> Iterator[Re
             yield found
     at: set[ast.AST] = set()  # what differs in the same call is one compilation
     for what in (differing_options, grad_modes, training_modes):
-        told = guards.compiled(what.SOURCE)
+        told = guards.compiled(what.SOURCE, torch=region.torch)
         for seen, values in what.observed(region):
             found = _recompilation(seen, told, values, (), region) if values >= _SEVERAL else None
             if found is not None and seen.effect.node not in at:
@@ -135,7 +136,7 @@ def _of_use(region: Interpreted, seen: Observed, varied: Varied) -> Recompilatio
     among = of_objects(region, place) if varied.of_objects else sources(region, place)
     told = _told(region, among, varied.kinds, str(use.value))
     if use is Use.PARAMETER and varied.kinds == _FLOATS and _is_constant_in_graph(region, place):
-        told = guards.Compiled(guards.limit(), lasting=False, guard="")
+        told = guards.Compiled(guards.limit(region.torch), lasting=False, guard="")
     found = _recompilation(seen, told, varied.number, varied.evidence, region)
     return found._replace(kinds=varied.kinds) if found is not None else None
 
@@ -153,8 +154,8 @@ _NUMBERS = _FLOATS | {"int"}
 
 def _told(region: Interpreted, among: Iterable[str], kinds: Iterable[str], use: str) -> guards.Compiled | None:
     """What the table says; the least where it is not known which of several rows it is. None where one is missing."""
-    dynamic, config = region.dynamic, _config(region)
-    found = [guards.compiled(source, kind, use, dynamic=dynamic, config=config) for source in among for kind in kinds]
+    asked = partial(guards.compiled, use=use, torch=region.torch, dynamic=region.dynamic, config=_config(region))
+    found = [asked(source, kind) for source in among for kind in kinds]
     known = [one for one in found if one is not None]
     return (
         min(known, key=lambda one: (not one.lasting, one.compilations)) if known and len(known) == len(found) else None
@@ -178,6 +179,6 @@ def _recompilation(
         return Recompilation(seen, number, values, limit=False, evidence=evidence) if number >= _SEVERAL else None
     raised = any(dynamo_options.is_set(region.machine, option, region.mark.path) for option in _LIMITS)
     most = told.compilations
-    refused = most < guards.limit()
+    refused = most < guards.limit(region.torch)
     limit = values > most and not (raised and not refused)
     return Recompilation(seen, most if limit else values, values, limit, evidence, refused=refused)
