@@ -4,6 +4,7 @@
 #   make fuzz MINUTES=n  property tests with fresh seeds for n minutes (default: 10); prints counter-examples
 #   make graph-breaks    measure again which constructs the installed torch refuses to compile
 #   make guards    measure again what the installed torch compiles anew when a value changes
+#   make knowledge PYTHON=p ARGS=a  takes in the torch of an interpreter: what differs, and which findings change
 #   make unbacked SEED=n  data-dependent sizes: composes and compiles bodies, prints where nonstrict says otherwise
 #   make golden  every finding of suites, corpus and examples again: tests/golden, to be read before a commit
 #   make bench   speed beside ruff, planted hazards   make dist   wheel and source archive
@@ -23,10 +24,10 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test fuzz lint format docs graph-breaks guards unbacked golden bench dist client package pictures clean
+.PHONY: help demo test fuzz lint format docs graph-breaks guards knowledge unbacked golden bench dist client package pictures clean
 
 help:
-	@sed -n '2,11s/^#   //p' Makefile
+	@sed -n '2,12s/^#   //p' Makefile
 
 demo: $(VENV)/.torch
 	@echo '$$ nonstrict check --confirm examples'
@@ -63,6 +64,9 @@ graph-breaks: $(VENV)/.developer
 
 guards: $(VENV)/.developer
 	@OMP_NUM_THREADS=1 $(BIN)/python scripts/generate_guards.py
+
+knowledge: $(VENV)/.developer
+	@$(BIN)/python scripts/take_in.py --python $(if $(filter file,$(origin PYTHON)),$(BIN)/python,$(PYTHON)) $(ARGS)
 
 unbacked: $(VENV)/.developer
 	@OMP_NUM_THREADS=1 $(BIN)/python scripts/measure_unbacked.py --seed $(or $(SEED),0)

@@ -2,16 +2,14 @@
 
 Run with an environment that has torch: `python scripts/generate_graph_breaks.py`. Every construct is compiled with
 `torch.compile(fullgraph=True, backend="eager")`, each in a process of its own. The result is
-`analysis/nonstrict/knowledge/data/graph_breaks.json`, and `docs/graph-breaks.md` for readers. For a newer torch,
-`--changes` measures the keys of that table again and writes `graph_breaks-VERSION.json` beside it: what gives another
-answer. `--pieces` measures what the constructs do where the graph may break, for a newer torch after its changes.
-`nonstrict.knowledge.graph_breaks` lists the versions.
+`analysis/nonstrict/knowledge/data/graph_breaks.json`, and `docs/graph-breaks.md` for readers. `--pieces` measures what
+the constructs do where the graph may break, once the table of the same torch is there. For another torch than the one
+that these files name, `scripts/take_in.py` runs this.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +18,9 @@ from graph_breaks.page import page_text
 from graph_breaks.pieces import measured_in_pieces, pieces_text
 from graph_breaks.reading import read_constructs
 from graph_breaks.sweep import swept
-from graph_breaks.writing import changed, changes_text, data_text
+from graph_breaks.writing import data_text, whole
+
+from nonstrict.knowledge.releases import release_of
 
 if TYPE_CHECKING:
     from graph_breaks.reading import Construct
@@ -38,7 +38,6 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="the data file to write")
     parser.add_argument("--page", type=Path, default=ROOT / "docs/graph-breaks.md")
     parser.add_argument("--only", nargs="+", metavar="KEY", help="measure these keys, for --output; writes no page")
-    parser.add_argument("--changes", action="store_true", help="write only what differs from the table; no page")
     parser.add_argument("--pieces", action="store_true", help="measure where the graph may break; no page")
     parser.add_argument("--processes", type=int, help="how many at a time; as many as processors by default")
     parser.add_argument("--journal", type=Path, help="a file that keeps what was measured, to go on after an end")
@@ -54,13 +53,8 @@ def main() -> None:
         return
     verdicts = measured(constructs, options.processes, options.journal)
     version = torch.__version__.split("+")[0]
-    text = data_text(verdicts, version)
-    table = json.loads(text)
-    if options.changes:
-        text = changes_text(table, json.loads(TABLE.read_text(encoding="utf-8")))
-    name = f"{TABLE.stem}-{_release(version)}.json" if options.changes else TABLE.name
-    (options.output or TABLE.with_name(name)).write_text(text, encoding="utf-8")
-    if not options.only and not options.changes:
+    (options.output or TABLE).write_text(data_text(verdicts, version), encoding="utf-8")
+    if options.output is None:
         options.page.write_text(page_text(verdicts, constructs, version), encoding="utf-8")
 
 
@@ -68,18 +62,11 @@ def _write_pieces(constructs: list[Construct], options: argparse.Namespace) -> N
     import torch
 
     version = torch.__version__.split("+")[0]
-    base = json.loads(TABLE.read_text(encoding="utf-8"))
-    output = PIECES
-    if version != base["torch"]:
-        changes = TABLE.with_stem(f"{TABLE.stem}-{_release(version)}")
-        base = changed(base, json.loads(changes.read_text(encoding="utf-8")))
-        output = PIECES.with_stem(f"{PIECES.stem}-{_release(version)}")
+    base = whole(release_of(version))
+    if base["torch"] != version:
+        raise SystemExit(f"there is no table of graph breaks with torch {version} yet: measure it first")
     text = pieces_text(measured_in_pieces(constructs, options.processes, options.journal), constructs, base, version)
-    (options.output or output).write_text(text, encoding="utf-8")
-
-
-def _release(version: str) -> str:
-    return version.rpartition(".")[0]
+    (options.output or PIECES).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 Run with an environment that has torch: `python scripts/generate_guards.py`. Each program of the grammar (`guards`) is
 run with twelve values under a backend that counts. The result is `analysis/nonstrict/knowledge/data/guards.json`, and
-`docs/recompilation.md` for readers.
+`docs/recompilation.md` for readers. For another torch than the one that these files name, `scripts/take_in.py` runs
+this.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def main() -> None:
     counted = measured(rows, options.processes, options.journal)
     text = data_text(zip(rows, counted, strict=True), torch.__version__.split("+")[0], config.recompile_limit)
     options.output.write_text(text, encoding="utf-8")
-    if not options.only:
+    if options.output == TABLE:
         options.page.write_text(page_text(json.loads(text)), encoding="utf-8")
 
 

@@ -16,6 +16,7 @@ import difflib
 import os
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,8 +61,11 @@ def _compare_packages(packages: list[Path], folder: Path, *, store: bool) -> int
     return status
 
 
-def findings_of_suites() -> list[str]:
-    """The findings in the cases of tests/suites, each with the page and the title of its case."""
+def findings_of_suites(*options: str) -> list[str]:
+    """The findings in the cases of tests/suites, each with the page and the title of its case.
+
+    `options` are further ones of the command line.
+    """
     from tests.suites.cases import cases, checked
 
     lines: list[str] = []
@@ -73,16 +77,19 @@ def findings_of_suites() -> list[str]:
                 project.mkdir(parents=True)
                 case.write(project)
                 with _working_in(project):
-                    lines += [f"{page.stem} | {case.title} | {line}" for line in _lines(checked(project), project)]
+                    lines += [
+                        f"{page.stem} | {case.title} | {line}" for line in _lines(checked(project, *options), project)
+                    ]
     return lines
 
 
-def findings_in(folder: Path) -> list[str]:
+def findings_in(folder: Path, *options: str) -> list[str]:
     """The findings in a folder where it is, without its configuration."""
     from tests.suites.cases import checked
 
     with tempfile.TemporaryDirectory() as place, _working_in(folder):
-        return _lines(checked(folder, "--isolated", "--jobs", "1", output=Path(place, "found.json")), folder)
+        found = checked(folder, "--isolated", "--jobs", "1", *options, output=Path(place, "found.json"))
+        return _lines(found, folder)
 
 
 def _lines(found: list[dict[str, Any]], folder: Path) -> list[str]:
@@ -139,10 +146,10 @@ def shortened(difference: list[str]) -> list[str]:
 
 
 #: The golden files and how their lines are found.
-GROUPS: dict[str, Callable[[], list[str]]] = {
+GROUPS: dict[str, Callable[..., list[str]]] = {
     "suites": findings_of_suites,
-    "corpus": lambda: findings_in(ROOT / "tests" / "corpus" / "cases"),
-    "examples": lambda: findings_in(ROOT / "examples"),
+    "corpus": partial(findings_in, ROOT / "tests" / "corpus" / "cases"),
+    "examples": partial(findings_in, ROOT / "examples"),
 }
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Turns verdicts into the data file `graph_breaks.json`, and those of a newer torch into what they change in it."""
+"""Turns verdicts into the data file `graph_breaks.json`, and those of another torch into what they change in it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from graph_breaks.wording import reasons
+from nonstrict.knowledge.releases import release_of, tables
 
 if TYPE_CHECKING:
     from graph_breaks.measuring import Verdict
     from graph_breaks.wording import Told
+    from nonstrict.knowledge.releases import Release
 
 
 def data_text(verdicts: list[Verdict], torch_version: str) -> str:
@@ -41,9 +43,9 @@ def entry_of(verdict: Verdict, told: dict[str, Told]) -> Any:
 
 
 def changes_text(table: dict[str, Any], base: dict[str, Any]) -> str:
-    """The data file of a newer torch: the entries of its table that give another answer than those of the base.
+    """The data file of another torch: the entries of its table that give another answer than those of the base.
 
-    Another answer is whether the construct breaks, or another id. Where the newer one could not tell, the base stands.
+    Another answer is whether the construct breaks, or another id. Where the other one could not tell, the base stands.
     """
     changed = {
         key: entry
@@ -62,7 +64,7 @@ def changes_text(table: dict[str, Any], base: dict[str, Any]) -> str:
 
 
 def changed(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """The table of a newer torch: that of the older with what the newer one says otherwise."""
+    """The table of another torch: that of the base with what the other one says otherwise."""
 
     def own(label: str) -> str:
         return f"{changes['torch']} {label}"
@@ -77,6 +79,12 @@ def changed(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
         "reasons": base["reasons"] | reasons_told,
         "entries": base["entries"] | entries,
     }
+
+
+def whole(release: Release) -> dict[str, Any]:
+    """The table that holds for a release, with all its entries."""
+    nearest, *others = tables("graph_breaks", release)
+    return changed(whole(release_of(nearest["base"])), nearest) if others else nearest
 
 
 def answer(table: dict[str, Any], entry: Any) -> str | None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nonstrict.knowledge.releases import BASE, tables
+from nonstrict.knowledge.releases import BASE, table, tables
 
 if TYPE_CHECKING:
     from nonstrict.knowledge.releases import Release
@@ -91,7 +91,7 @@ def measured_version(torch: Release = BASE) -> str:
 
 def _pieces(torch: Release) -> dict[str, Any]:
     """The table for where the graph may break: what differs from the table of whole graphs of the same release."""
-    return tables(_IN_PIECES, torch)[0]
+    return table(_IN_PIECES, torch)
 
 
 def _table_for(key: str, torch: Release) -> dict[str, Any]:
@@ -101,4 +101,4 @@ def _table_for(key: str, torch: Release) -> dict[str, Any]:
     unknown.
     """
     *nearer, base = tables(_WHOLE, torch)
-    return next((table for table in nearer if key in table["entries"]), base)
+    return next((one for one in nearer if key in one["entries"]), base)

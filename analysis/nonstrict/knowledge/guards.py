@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nonstrict.knowledge.releases import BASE, tables
+from nonstrict.knowledge.releases import BASE, table, tables
 
 if TYPE_CHECKING:
     from nonstrict.knowledge.releases import Release
@@ -52,7 +52,7 @@ def compiled(
     `config` is a key of Dynamo's configuration with its value: `specialize_float=True`.
     """
     key = f"{source}/{kind}/{use}"
-    rows = (table["rows"] for table in tables(_NAME, torch))
+    rows = (one["rows"] for one in tables(_NAME, torch))
     row: list[Any] | None = next((known[key] for known in rows if key in known), None)
     if row is None:
         return None
@@ -69,4 +69,4 @@ _NAME = "guards"
 
 
 def _head(torch: Release) -> dict[str, Any]:
-    return tables(_NAME, torch)[0]
+    return table(_NAME, torch)

@@ -1,7 +1,8 @@
 """Which measured tables answer for a release of torch: its own, else those of the nearest one that was measured.
 
 `data/NAME.json` was measured with `BASE`. What another release says otherwise stands in `data/NAME-MAJOR.MINOR.json`,
-as a difference from its neighbour on the way to `BASE`. The files that lie there count: nothing registers them.
+as a difference from the table of the release that its `base` names. The files that lie there count: nothing registers
+them.
 """
 
 from __future__ import annotations
@@ -47,12 +48,23 @@ def nearest(name: str, torch: Release) -> Release:
 
 
 @cache
+def table(name: str, torch: Release) -> dict[str, Any]:
+    """The table of the nearest release, which says of others than `BASE` what differs from the one that it names."""
+    return store.data_file(file_name(name, nearest(name, torch)))
+
+
+@cache
 def tables(name: str, torch: Release) -> tuple[dict[str, Any], ...]:
     """The tables that hold for a release: of the nearest one, then those that it differs from, to that of `BASE`."""
-    own = nearest(name, torch)
-    low, high = min(own, BASE), max(own, BASE)
-    way = sorted((one for one in measured(name) if low <= one <= high), reverse=own > BASE)
-    return tuple(store.data_file(_file(name, release)) for release in way)
+    own = table(name, torch)
+    return (own, *tables(name, release_of(own["base"]))) if "base" in own else (own,)
+
+
+def neighbour(name: str, torch: Release) -> Release:
+    """The nearest other release on the way to `BASE` that was measured: from its table that of `torch` differs."""
+    low, high = min(torch, BASE), max(torch, BASE)
+    between = [release for release in measured(name) if low <= release <= high and release != torch]
+    return min(between, key=lambda release: abs(_number(release) - _number(torch)))
 
 
 def answering(version: str | None) -> tuple[Release, ...]:
@@ -61,9 +73,16 @@ def answering(version: str | None) -> tuple[Release, ...]:
     return tuple(sorted({nearest(name, torch) for name in TABLES} - {torch}))
 
 
+def read_anew() -> None:
+    """Forget what was read, for those who write tables."""
+    for cached in (store.data_file, measured, nearest, table, tables):
+        cached.cache_clear()
+
+
 def _number(release: Release) -> int:
     return 100 * release[0] + release[1]
 
 
-def _file(name: str, release: Release) -> str:
+def file_name(name: str, release: Release) -> str:
+    """The file that a table of a release is kept in."""
     return f"{name}.json" if release == BASE else f"{name}-{shown(release)}.json"
