@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import json
+import linecache
 import logging
 import os
 import re
@@ -271,6 +272,8 @@ def build(code: str) -> tuple[Callable[..., Any], list[Any]]:
         body = f"kept = ({code})" if _is_expression(code) else code
         lines = "\n".join("    " + line for line in body.split("\n"))
         text = f"def region({', '.join(used)}):\n{lines}\n    return x + 1\n"
+    # A function without a source is called through one of torch's (`eval_frame.py`: `filename is None`).
+    linecache.cache["<construct>"] = (len(text), None, text.splitlines(keepends=True), "<construct>")
     exec(compile(text, "<construct>", "exec"), names)  # noqa: S102 -- the constructs of this folder
     return names["region"], [surroundings.ARGUMENTS[name]() for name in used]
 

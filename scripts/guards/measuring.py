@@ -6,6 +6,7 @@ import ast
 import functools
 import gc
 import itertools
+import linecache
 import logging
 import multiprocessing
 import os
@@ -56,6 +57,7 @@ class _Counter:
 
 
 _NUMBERS = itertools.count()
+_FILE = "<program>"
 
 
 def measured(rows: Sequence[Row], processes: int | None = None, journal: Path | None = None) -> list[Counted]:
@@ -91,11 +93,13 @@ def counted(row: Row) -> Counted:
     module = sys.modules[name] = types.ModuleType(name)
     namespace = vars(module)
     namespace["counting"] = counter
+    # A function without a source is called through one of torch's (`eval_frame.py`: `filename is None`).
+    linecache.cache[_FILE] = (len(row.text), None, row.text.splitlines(keepends=True), _FILE)
     last, error = 0, ""
     plain, config = torch.compile, dynamo.config.get_config_copy()
     torch.compile = functools.partial(_compile, plain, counter)
     try:
-        exec(compile(before, "<program>", "exec"), namespace)  # noqa: S102 - programs of the grammar
+        exec(compile(before, _FILE, "exec"), namespace)  # noqa: S102 - programs of the grammar
         for value in namespace["VALUES"]:
             namespace["value"] = value
             seen = counter.ran
