@@ -20,18 +20,14 @@ from nonstrict.knowledge.graph_breaks import (
     may_break,
     measured_version,
 )
+from nonstrict.knowledge.releases import BASE, measured, table, tables
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts/generate_graph_breaks.py"
-TABLE = json.loads((ROOT / "analysis/nonstrict/knowledge/data/graph_breaks.json").read_text(encoding="utf-8"))
-NEWER = json.loads((ROOT / "analysis/nonstrict/knowledge/data/graph_breaks-2.15.json").read_text(encoding="utf-8"))
-PIECES = json.loads(
-    (ROOT / "analysis/nonstrict/knowledge/data/graph_breaks_in_pieces.json").read_text(encoding="utf-8")
-)
-NEWER_PIECES = json.loads(
-    (ROOT / "analysis/nonstrict/knowledge/data/graph_breaks_in_pieces-2.15.json").read_text(encoding="utf-8")
-)
-PIECES_OF = {(2, 13): PIECES, (2, 15): NEWER_PIECES}
+TABLES = {release: table("graph_breaks", release) for release in measured("graph_breaks")}
+TABLE = TABLES[BASE]
+PIECES_OF = {release: table("graph_breaks_in_pieces", release) for release in measured("graph_breaks_in_pieces")}
+PIECES = PIECES_OF[BASE]
 PAGE = (ROOT / "docs/graph-breaks.md").read_text(encoding="utf-8")
 KEY = re.compile(r"(call|method|with|arg|stmt):\S+|disabled-call(:\S+)?")
 
@@ -63,7 +59,7 @@ def test_reasons_are_torchs():
 
 
 def test_texts_hold_nothing_of_the_machine_that_measured():
-    text = json.dumps(TABLE) + json.dumps(NEWER) + json.dumps(PIECES) + json.dumps(NEWER_PIECES) + PAGE
+    text = json.dumps([*TABLES.values(), *PIECES_OF.values()]) + PAGE
     assert re.findall(r"site-packages|/home/|\.venv|/tmp/|\b0x[0-9a-f]{4,}|<construct>|surroundings\.", text) == []
 
 
@@ -175,14 +171,16 @@ def test_unknown_constructs_are_silent():
     assert not is_measured("call:mypackage.function")
 
 
-def test_the_table_of_a_newer_torch_holds_what_it_changes():
-    assert NEWER["base"] == TABLE["torch"]
-    assert set(NEWER["entries"]) <= set(TABLE["entries"])
-    assert {label_of(entry) for entry in NEWER["entries"].values()} - {""} == set(NEWER["reasons"])
-    for key, entry in NEWER["entries"].items():
+@pytest.mark.parametrize("torch", sorted(TABLES.keys() - {BASE}))
+def test_the_table_of_another_torch_holds_what_it_changes(torch):
+    own = TABLES[torch]
+    assert own["base"] == TABLE["torch"]
+    assert set(own["entries"]) <= set(TABLE["entries"])
+    assert {label_of(entry) for entry in own["entries"].values()} - {""} == set(own["reasons"])
+    for key, entry in own["entries"].items():
         known = graph_break(key)
-        found = graph_break(key, (2, 15))
-        assert is_measured(key, (2, 15)), key
+        found = graph_break(key, torch)
+        assert is_measured(key, torch), key
         assert (found is not None) == bool(entry), key
         old = known.id or known.type if known else is_measured(key) or None
         assert old != (found.id or found.type if found else True), key
@@ -199,14 +197,27 @@ def test_the_table_of_a_newer_torch_holds_what_it_changes():
     ],
 )
 def test_the_answer_is_that_of_the_torch_at_hand(key, before, since):
-    def identifier(torch):
-        found = graph_break(key, torch)
-        return found.id if found else None
-
-    assert [identifier(torch) for torch in ((2, 7), (2, 13), (2, 14))] == [before] * 3
-    assert [identifier(torch) for torch in ((2, 15), (2, 16), (3, 0))] == [since] * 3
+    assert [_identifier(key, torch) for torch in ((2, 7), (2, 13), (2, 14))] == [before] * 3
+    assert [_identifier(key, torch) for torch in ((2, 15), (2, 16), (3, 0))] == [since] * 3
     assert measured_version((2, 14)) == TABLE["torch"]
-    assert measured_version((2, 16)) == NEWER["torch"]
+    assert measured_version((2, 16)) == TABLES[(2, 15)]["torch"]
+
+
+@pytest.mark.parametrize(
+    ("key", "before"),
+    [
+        ("call:re.match", "GB0007"),
+        ("call:builtins.hash", "GB0059"),
+        ("stmt:class-attribute-write", "GB0059"),
+    ],
+)
+def test_what_an_older_torch_refuses(key, before):
+    assert [_identifier(key, torch) for torch in ((2, 7), (2, 12), (2, 13))] == [before, before, None]
+
+
+def _identifier(key, torch):
+    found = graph_break(key, torch)
+    return found.id if found else None
 
 
 # What breaks only where the graph may, with torch's id; None for what decides on a number that is plain by then.
@@ -291,11 +302,11 @@ def told(label: str | None) -> str:
 
 @pytest.mark.torch
 def test_torch_still_says_so_for_a_sample(tmp_path, installed):
-    measured = [key for key, entry in TABLE["entries"].items() if entry is not None]
-    sample = sorted({*list(BREAKS)[::4], *TRACED[::6], *measured[:: len(measured) // 16]})
+    known = [key for key, entry in TABLE["entries"].items() if entry is not None]
+    sample = sorted({*list(BREAKS)[::4], *TRACED[::6], *known[:: len(known) // 16]})
     made = measured_again(tmp_path / "made.json", sample)
-    table = NEWER if installed >= (2, 15) else {"entries": {}}
-    entries = {key: table["entries"].get(key, TABLE["entries"][key]) for key in sample}
+    told_by = tables("graph_breaks", installed)
+    entries = {key: next(one["entries"][key] for one in told_by if key in one["entries"]) for key in sample}
     assert {key: told(label_of(entry)) for key, entry in made["entries"].items()} == {
         key: told(label_of(entry)) for key, entry in entries.items()
     }
@@ -303,12 +314,12 @@ def test_torch_still_says_so_for_a_sample(tmp_path, installed):
 
 @pytest.mark.torch
 def test_torch_still_says_so_where_the_graph_may_break(tmp_path, installed):
-    table = PIECES_OF[max(version for version in PIECES_OF if version <= installed)]
-    breaking = [key for key, entry in table["entries"].items() if entry]
-    falling = table["falls_back"][::20]
+    pieces = PIECES_OF[installed]
+    breaking = [key for key, entry in pieces["entries"].items() if entry]
+    falling = pieces["falls_back"][::20]
     made = measured_again(tmp_path / "made.json", sorted({*breaking[::24], *falling, "with:torch.no_grad"}), "--pieces")
     assert {key: told(label_of(entry)) for key, entry in made["entries"].items() if entry} == {
-        key: told(label_of(table["entries"][key])) for key in made["entries"] if table["entries"].get(key)
+        key: told(label_of(pieces["entries"][key])) for key in made["entries"] if pieces["entries"].get(key)
     }
     assert set(breaking[::24]) <= set(made["entries"])
     assert set(falling) <= set(made["falls_back"])

@@ -49,6 +49,19 @@ def test_options_make_a_difference():
     assert found.compilations == 2
 
 
+def test_the_answer_is_that_of_the_torch_at_hand():
+    def told(torch: tuple[int, int], source: str, kind: str, use: str) -> tuple[int, bool]:
+        found = guards.compiled(source, kind, use, torch=torch)
+        assert found is not None
+        return found.compilations, found.lasting
+
+    releases = ((2, 12), (2, 13), (2, 14), (2, 15), (2, 16))
+    of_text = [told(torch, "argument", "int", "format") for torch in releases]
+    assert of_text == [(1, False)] * 3 + [(LIMIT, False)] * 2
+    counted = [told(torch, "global", "int counter", "changed in the region") for torch in releases]
+    assert counted == [(LIMIT, False)] * 3 + [(1, True)] * 2
+
+
 def test_what_was_not_measured_is_not_told():
     assert guards.compiled("argument", "int", "prayer") is None
 

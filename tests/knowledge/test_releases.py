@@ -96,7 +96,6 @@ def test_every_table_says_of_which_torch_it_is_and_what_it_differs_from(name: st
 @pytest.mark.parametrize("release", [release for name, release in OTHERS if name == "guards"])
 def test_guards_of_another_release(release: Release):
     own = releases.table("guards", release)
-    assert own["rows"]
     assert guards.limit(release) == own["limit"]
     for key, row in own["rows"].items():
         source, kind, use = key.split("/")
