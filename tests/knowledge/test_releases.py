@@ -16,6 +16,7 @@ from nonstrict.coverage import Counts
 from nonstrict.knowledge import guards, releases, store
 from nonstrict.knowledge.graph_breaks import graph_break
 from nonstrict.knowledge.releases import BASE, TABLES, answering, measured, nearest, neighbour, release_of, tables
+from nonstrict.report.context import Context, Lines, renderer
 from nonstrict.report.summary import looked_at
 
 if TYPE_CHECKING:
@@ -112,6 +113,13 @@ def test_the_tool_says_whose_tables_it_uses_where_there_are_none(data: Path):
     assert looked_at(counts, "2.14.0") == "2 regions looked at.\nFor torch 2.14, the tables of 2.13 are used.\n"
     assert looked_at(counts, "2.16") == "2 regions looked at.\nFor torch 2.16, the tables of 2.13 and 2.15 are used.\n"
     assert answering("2.15") == ((2, 13),)
+
+
+@pytest.mark.parametrize(("torch", "notes"), [("2.13.0", 0), ("2.14.0", 1)])
+def test_viewers_of_sarif_are_told_too(data: Path, torch: str, notes: int):
+    log = json.loads(renderer("sarif")([], Context(Lines({}), torch=torch)))
+    told = log["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    assert [one["level"] for one in told] == ["note"] * notes
 
 
 def test_the_report_names_what_differs_and_the_findings_that_change(
