@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from taking_in.parts import PARTS
+from taking_in.parts import PARTS, Part
 from taking_in.report import GROUPS, report
 
 from nonstrict.knowledge.releases import BASE, release_of, shown
@@ -43,14 +43,23 @@ def main() -> None:
     for name, part in PARTS.items():
         if name in options.only:
             path = folder / f"{name}.json"
-            if not path.exists():
-                print(f"Measuring {name} with torch {version} ...", file=sys.stderr)
-                part.measure(options.python, path, options.processes)
-            part.keep(path, release)
+            if path.exists() or _is_measured(part, path, options):
+                part.keep(path, release)
     text = report(version, folder, options.findings)
     print(text, end="")
     if options.report is not None:
         options.report.write_text(text, encoding="utf-8")
+
+
+def _is_measured(part: Part, path: Path, options: argparse.Namespace) -> bool:
+    """Measure a part; what torch crashes in costs this part alone."""
+    print(f"Measuring {path} ...", file=sys.stderr)
+    try:
+        part.measure(options.python, path, options.processes)
+    except subprocess.CalledProcessError as error:
+        print(f"{path} was not measured: {error}", file=sys.stderr)
+        return False
+    return True
 
 
 def version_of(python: str) -> str:
