@@ -9,7 +9,7 @@ import ast
 import re
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -40,8 +40,8 @@ class Case(NamedTuple):
     after: str | None
 
 
-def cases() -> list[object]:
-    found: list[object] = []
+def cases() -> list[Any]:
+    found: list[Any] = []
     for page in sorted(_PAGES.glob("*.md")):
         text = page.read_text()
         parts = list(_CASE.finditer(text))

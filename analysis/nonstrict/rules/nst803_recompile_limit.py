@@ -12,7 +12,8 @@ from nonstrict.rules.recompiling import changes, use_instead
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 
@@ -33,6 +34,13 @@ def _counted(number: int) -> str:
     return "one compilation" if number == 1 else f"{number} compilations"
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Options under which torch does not compile it again."""
+    from nonstrict.fixes.marks import staying
+
+    yield from staying.stays(context)
+
+
 RULE = Rule(
     code="NST803",
     name="recompile-limit",
@@ -40,5 +48,6 @@ RULE = Rule(
     summary="A region is compiled for value after value, until torch gives it up.",
     markers=COMPILED,
     examine=examine,
+    fixes=fixes,
     expectation=Expectation(Experiment.LIMIT),
 )

@@ -12,7 +12,8 @@ from nonstrict.rules.recompiling import changes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 
@@ -28,6 +29,13 @@ def _times(count: int) -> str:
     return "twice" if count == 2 else f"{count} times"
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Options under which torch does not compile it again."""
+    from nonstrict.fixes.marks import staying
+
+    yield from staying.stays(context)
+
+
 RULE = Rule(
     code="NST804",
     name="recompilation",
@@ -35,5 +43,6 @@ RULE = Rule(
     summary="A region is compiled again, as something that it uses is not the same in all calls.",
     markers=COMPILED,
     examine=examine,
+    fixes=fixes,
     expectation=Expectation(Experiment.RECOMPILED),
 )

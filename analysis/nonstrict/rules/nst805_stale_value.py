@@ -11,7 +11,8 @@ from nonstrict.rules.expectation import Expectation, Experiment
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
     from nonstrict.rules.base import Body
 
 _NOTE = "Inductor caches a graph with the value as a constant, and the calls that follow get it too"
@@ -28,6 +29,13 @@ def examine(body: Body) -> Iterator[Finding]:
         yield report(RULE, body, one.seen, message, note=_NOTE, help=_ADVICE, evidence=(beside, *one.evidence))
 
 
+def fixes(context: Context) -> Iterator[Fix]:
+    """Compile with `dynamic=False`: numbers are constants then, and guarded."""
+    from nonstrict.fixes.marks import staying
+
+    yield from staying.with_dynamic(context, value=False)
+
+
 RULE = Rule(
     code="NST805",
     name="stale-value",
@@ -35,6 +43,7 @@ RULE = Rule(
     summary="A number that varies is a constant of the compiled graph, which runs with other values too.",
     markers=COMPILED,
     examine=examine,
+    fixes=fixes,
     expectation=Expectation(Experiment.STALE),
     hint="stale",
 )

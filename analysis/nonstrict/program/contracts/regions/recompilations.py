@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.events import Event, Lowered, Use
@@ -45,13 +44,18 @@ _CONFIG = {
 _LIMITS = ("recompile_limit", "cache_size_limit")
 
 
+#: A row of the table: a source, a kind of values, a use.
+Row = tuple[str, str, str]
+
+
 class Recompilation(NamedTuple):
     """Something that a region uses, and that is not the same in all calls.
 
     The region is compiled `compilations` times for the `values` that it takes, `MANY` where nothing bounds them. With
     `limit`, Dynamo gives it up after them: for the next value it runs as plain Python, or fails where it must not.
     `changed` says that the region changes it itself, `refused` that torch has no graph for a value that varies. `kinds`
-    are those of the values as the table of guards names them; of a state of torch its source.
+    are those of the values as the table of guards names them; of a state of torch its source. `rows` are those of the
+    table that it was told from.
     """
 
     seen: Observed
@@ -62,6 +66,7 @@ class Recompilation(NamedTuple):
     changed: bool = False
     refused: bool = False
     kinds: frozenset[str] = frozenset()
+    rows: tuple[Row, ...] = ()
 
     @property
     def place(self) -> AccessPath:
@@ -94,11 +99,13 @@ def of_region(region: Interpreted, stale: Collection[AccessPath]) -> Iterator[Re
 def _of_change(region: Interpreted, place: AccessPath, one: Changed) -> Recompilation | None:
     """What the region changes itself in each call."""
     among = sources(region, place)
-    told = _told(region, among, {one.kind}, _CHANGED)
+    rows = rows_of(among, {one.kind}, _CHANGED)
+    told = told_by(region, rows)
     if told is None and one.kind in _COUNTED:
-        told = _told(region, among, {_COUNTED[one.kind]}, Use.ARITHMETIC.value)
+        rows = rows_of(among, {_COUNTED[one.kind]}, Use.ARITHMETIC.value)
+        told = told_by(region, rows)
     found = _recompilation(one.seen, told, MANY, (), region)
-    return found._replace(changed=True, kinds=frozenset({one.kind})) if found is not None else None
+    return found._replace(changed=True, kinds=frozenset({one.kind}), rows=rows) if found is not None else None
 
 
 def _of_uses(region: Interpreted, but: Collection[AccessPath]) -> Iterator[Recompilation]:
@@ -134,11 +141,12 @@ def _of_use(region: Interpreted, seen: Observed, varied: Varied) -> Recompilatio
     if use is Use.BRANCH and varied.kinds <= _NUMBERS and idle_paths.has_idle_path(region):
         return None  # whether the first call computes anything, the number decides
     among = of_objects(region, place) if varied.of_objects else sources(region, place)
-    told = _told(region, among, varied.kinds, str(use.value))
+    rows = rows_of(among, varied.kinds, str(use.value))
+    told = told_by(region, rows)
     if use is Use.PARAMETER and varied.kinds == _FLOATS and _is_constant_in_graph(region, place):
-        told = guards.Compiled(guards.limit(region.torch), lasting=False, guard="")
+        told, rows = guards.Compiled(guards.limit(region.torch), lasting=False, guard=""), ()
     found = _recompilation(seen, told, varied.number, varied.evidence, region)
-    return found._replace(kinds=varied.kinds) if found is not None else None
+    return found._replace(kinds=varied.kinds, rows=rows) if found is not None else None
 
 
 def _is_constant_in_graph(region: Interpreted, place: AccessPath) -> bool:
@@ -152,10 +160,20 @@ _FLOATS = frozenset({"float"})
 _NUMBERS = _FLOATS | {"int"}
 
 
-def _told(region: Interpreted, among: Iterable[str], kinds: Iterable[str], use: str) -> guards.Compiled | None:
-    """What the table says; the least where it is not known which of several rows it is. None where one is missing."""
-    asked = partial(guards.compiled, use=use, torch=region.torch, dynamic=region.dynamic, config=_config(region))
-    found = [asked(source, kind) for source in among for kind in kinds]
+def rows_of(among: Iterable[str], kinds: Iterable[str], use: str) -> tuple[Row, ...]:
+    """The rows of the table for values of some kinds that may come from several sources."""
+    return tuple((source, kind, use) for source in among for kind in sorted(kinds))
+
+
+def told_by(
+    region: Interpreted, rows: Iterable[Row], *, dynamic: bool | None = None, config: str = ""
+) -> guards.Compiled | None:
+    """What the table says; the least where it is not known which of several rows it is. None where one is missing.
+
+    It is asked under the options of the region, or with others than these: `dynamic`, a key of the `config`.
+    """
+    dynamic, config = (dynamic, config) if dynamic is not None or config else (region.dynamic, _config(region))
+    found = [guards.compiled(*row, torch=region.torch, dynamic=dynamic, config=config) for row in rows]
     known = [one for one in found if one is not None]
     return (
         min(known, key=lambda one: (not one.lasting, one.compilations)) if known and len(known) == len(found) else None

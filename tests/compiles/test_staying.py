@@ -1,0 +1,88 @@
+"""The fixes of regions that are compiled again, or compute with a value of the past, on real compiles.
+
+The programs are the cases of `tests/fixes/pages/staying.md`: after a fix fewer graphs are compiled, and each call
+computes what plain Python does.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.fixes.test_pages import cases
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.fixes.test_pages import Case
+
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed"),
+]
+
+#: Runs a program, and prints how many graphs it compiled and how often a result differs from that of plain Python.
+RUNNER = """\
+import json
+import runpy
+import sys
+
+import torch
+
+seen = {"graphs": 0, "wrong": 0}
+compiler, inductor = torch.compile, torch._dynamo.lookup_backend("inductor")
+
+
+def counting(graph, inputs):
+    seen["graphs"] += 1
+    return inductor(graph, inputs)
+
+
+def compiled(model=None, **options):
+    if model is None:
+        return lambda function: compiled(function, **options)
+    fast = compiler(model, **options, backend=counting)
+
+    def call(*arguments):
+        result = fast(*arguments)
+        with torch.compiler.set_stance("force_eager"):
+            seen["wrong"] += not torch.allclose(result, model(*arguments))
+        return result
+
+    return call
+
+
+torch.compile = compiled
+runpy.run_path(sys.argv[1], run_name="__main__")
+print(json.dumps(seen))
+"""
+
+
+def counted(folder: Path, text: str) -> dict[str, int]:
+    (folder / "runner.py").write_text(RUNNER)
+    (folder / "main.py").write_text(text)
+    command = [sys.executable, "runner.py", "main.py"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def mended() -> list[Any]:
+    """The cases in which there is a fix."""
+    return [case for case in cases() if str(case.id).startswith("staying") and case.values[0].after is not None]
+
+
+@pytest.mark.parametrize("case", mended())
+def test_a_fix_holds_under_torch(case: Case, tmp_path: Path) -> None:
+    assert case.after is not None
+    before, after = counted(tmp_path, case.before), counted(tmp_path, case.after)
+    assert after["wrong"] == 0
+    if case.code == "NST805":
+        assert before["wrong"] > 0
+    else:
+        assert after["graphs"] < before["graphs"]
