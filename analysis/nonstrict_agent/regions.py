@@ -23,6 +23,7 @@ EAGER = "eager"
 INDUCTOR = "inductor"
 #: Only traces, with fake tensors; what is computed is computed by eager code.
 FAKE = "fake"
+_GUARD_FILTER = "guard_filter_fn"
 #: The id of a recorded callable, as an attribute that `functools.wraps` passes on to what wraps it.
 _MARK = "_nonstrict_region"
 
@@ -132,6 +133,9 @@ def _compile(original: Callable[..., Any], recorder: Recorder, backend: str) -> 
             # Torch knows its own wrapper, and compiles what is inside it.
             model = model.__wrapped__
         chosen: dict[str, Any] = {name: options[name] for name in ("fullgraph", "dynamic") if name in options}
+        if _GUARD_FILTER in (options.get("options") or {}):
+            # Of all the options that are the backend's it is the one that Dynamo takes.
+            chosen["options"] = {_GUARD_FILTER: options["options"][_GUARD_FILTER]}
         result = original(model, backend=backend, **chosen)
         application.renamed = renamed(result, model)
         return recorded(result, model, recorder, application)

@@ -147,3 +147,26 @@ def test_a_guard_that_is_asked_first_stands_before_another(
         ("confirmed", None),
         ("inconclusive", "other-guard"),
     ]
+
+
+def test_a_guard_that_the_program_drops_is_dropped_in_experiments_too(
+    nonstrict: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    text = """
+    import torch
+
+    scale = 1
+
+    @torch.compile(options={"guard_filter_fn": torch.compiler.skip_guard_on_globals_unsafe})
+    def step(x):
+        return x * scale
+
+    def main():
+        global scale
+        for value in (1, 2, 3):
+            scale = value
+            step(torch.ones(2))
+    """
+    (verdict,) = told(nonstrict, tmp_path, text).values()
+    assert verdict["status"] == "confirmed"
+    assert verdict["evidence"] == "call 2: eager 2, compiled 1, after `scale` changed from 1 to 2"

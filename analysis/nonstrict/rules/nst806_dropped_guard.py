@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.rules.base import COMPILED, Rule, report
-from nonstrict.rules.expectation import Expectation, Experiment
+from nonstrict.rules.expectation import Expectation, Experiment, Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +32,6 @@ RULE = Rule(
     summary="A region keeps the first value of what varies, as the program drops the guard.",
     markers=COMPILED,
     examine=examine,
-    expectation=Expectation(Experiment.NONE),
+    expectation=Expectation(Experiment.CHANGE, traits=Trait.STALE),
     hint="stale",
 )
