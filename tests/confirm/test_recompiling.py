@@ -123,6 +123,14 @@ def test_what_does_not_vary_refutes_nothing() -> None:
     assert judge([given], arms(made, made))[given.number].status is Status.REFUTED
 
 
+def test_a_torch_that_does_not_tell_refutes_nothing() -> None:
+    made = calls(*[[] for _ in range(11)])
+    for one in made:
+        del one["compiled"]["again"]
+    told = judge([LIMIT], arms(made, made))[LIMIT.number]
+    assert (told.status, told.reason) == (Status.INCONCLUSIVE, "torch-too-old")
+
+
 def test_another_guard_comes_first() -> None:
     told = judged(LIMIT, *[[] for _ in range(11)], [again("self", "other", had=8, limit=True)])
     assert (told.status, told.reason) == (Status.INCONCLUSIVE, "other-guard")

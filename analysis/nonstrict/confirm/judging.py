@@ -298,6 +298,8 @@ def _of_compilations(
     stopped = (one for listed in found.values() for one in listed if one.channel is Channel.ERROR)
     stopped = (one for one in stopped if short or not is_foreign(suspect, one, arms))
     blocked = next(map(evidence.blocked, stopped), "")
+    if any(recompiling.is_deaf(trace) for trace in arms.compiled.values()):
+        return Judgement(Status.INCONCLUSIVE, "torch-too-old", "", outcomes)
     other = recompiling.other_guard(suspect, arms)
     if other and reached(suspect, arms.control):
         return Judgement(Status.INCONCLUSIVE, "other-guard", other, outcomes)

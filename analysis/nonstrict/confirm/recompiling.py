@@ -52,12 +52,8 @@ def recompiled(suspect: Suspect, suspects: Sequence[Suspect], compiled: Mapping[
         return ""
     first, last = own[0], own[-1]
     if first.limit:
-        raised = "error" in compiled["calls"][first.call]
-        end = (
-            f"in call {first.call + 1} torch raises"
-            if raised
-            else f"from call {first.call + 1} on it runs as plain Python"
-        )
+        number, raised = first.call + 1, "error" in compiled["calls"][first.call]
+        end = f"in call {number} torch raises" if raised else f"from call {number} on it runs as plain Python"
         return f"`{first.function}` was compiled {_times(first.had)}; {end}, as a guard failed: {first.guard}"
     count = max(one.had + (not one.limit) for one in own)
     return f"`{last.function}` was compiled {_times(count)}; {_failure(last)}"
@@ -85,6 +81,12 @@ def varied_enough(suspect: Suspect, arms: Arms) -> bool:
     calls = [call for _, call in own_calls(suspect, arms.eager, arms)]
     changes = sum(_varies(suspect, calls, index) for index in range(1, len(calls)))
     return changes + 1 >= _ENOUGH.get(suspect.experiment, 2)
+
+
+def is_deaf(compiled: Mapping[str, Any]) -> bool:
+    """Whether the torch of an arm does not tell what it compiles anew."""
+    told = [call["compiled"] for call in compiled.get("calls", ()) if "compiled" in call]
+    return bool(told) and not any("again" in one for one in told)
 
 
 def own_calls(suspect: Suspect, trace: Mapping[str, Any], arms: Arms) -> list[tuple[int, Mapping[str, Any]]]:

@@ -8,7 +8,7 @@ import sys
 import traceback
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from nonstrict_agent.observe.failed_guards import failed_guard
+from nonstrict_agent.observe.failed_guards import entries_of, failed_guard
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -155,22 +155,25 @@ class Compilations:
                 setattr(convert_frame, name, _around(getattr(convert_frame, name), hear))
 
     def _failed(self, original: Callable[..., Any], entries: Any, frame: Any, *more: Any, **named: Any) -> Any:
-        code = frame.f_code
         if self._again is not None and len(self._again) < _MAX_AGAIN:
-            guard = failed_guard(entries, frame, self._is_user)
-            self._again.append(
-                Again(
-                    function=_named(code),
-                    path=os.path.abspath(code.co_filename),
-                    line=code.co_firstlineno,
-                    had=len(entries),
-                    limit=False,
-                    guard=guard.text,
-                    sources=guard.sources,
-                    lines=guard.lines,
-                )
-            )
+            try:
+                self._again.append(self._compiled_again(list(entries_of(entries)), frame))
+            except Exception:  # noqa: BLE001 - a torch that works otherwise is not listened to, and works on
+                self._again = None
         return original(entries, frame, *more, **named)
+
+    def _compiled_again(self, entries: list[Any], frame: Any) -> Again:
+        code, guard = frame.f_code, failed_guard(entries, frame, self._is_user)
+        return Again(
+            function=_named(code),
+            path=os.path.abspath(code.co_filename),
+            line=code.co_firstlineno,
+            had=len(entries),
+            limit=False,
+            guard=guard.text,
+            sources=guard.sources,
+            lines=guard.lines,
+        )
 
     def _counted(self, original: Callable[..., Any], size: Any, *more: Any, **named: Any) -> Any:
         exceeded = original(size, *more, **named)

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
 _SOURCE = re.compile(
     r"\b[LG]\[(?P<quote>['\"])(?P<name>[^'\"]+)(?P=quote)\]"
@@ -37,9 +37,21 @@ class FailedGuard(NamedTuple):
     lines: list[list[Any]]
 
 
-def failed_guard(entries: Any, frame: Any, is_user: Callable[[str], bool]) -> FailedGuard:
-    """The first guard that does not hold of what a function was compiled to last, in a call of it."""
-    for entry in entries:  # the latest is the first
+def entries_of(cache: Any) -> Iterator[Any]:
+    """What a function was compiled to, the latest first: a list, before torch 2.13 a chain."""
+    if isinstance(cache, (list, tuple)):
+        yield from cache
+        return
+    while cache is not None:
+        yield cache
+        cache = cache.next
+
+
+def failed_guard(entries: Iterable[Any], frame: Any, is_user: Callable[[str], bool]) -> FailedGuard:
+    """The first guard that does not hold in a call of a function, of what it was compiled to: the latest first."""
+    for entry in entries:
+        if not hasattr(entry.guard_manager, "check_verbose"):
+            continue  # of an object that is gone
         told = entry.guard_manager.check_verbose(frame.f_locals)
         parts = [_code_of(part) for part in told.verbose_code_parts]
         if len(parts) > 1:

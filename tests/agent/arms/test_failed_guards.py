@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nonstrict_agent.observe.failed_guards import in_names, sources_in
+from nonstrict_agent.observe.failed_guards import entries_of, failed_guard, in_names, sources_in
 from tests.agent.arms.running import Project
 
 if TYPE_CHECKING:
@@ -102,3 +103,15 @@ def test_what_guards_ask_of(again: dict[str, list[list[dict[str, Any]]]]) -> Non
 def test_guards_in_the_names_of_a_program(guard: str, sources: list[list[str]], text: str) -> None:
     assert sources_in(guard) == sources
     assert in_names(guard) == text
+
+
+def test_what_a_function_was_compiled_to_is_a_list_or_a_chain() -> None:
+    chain = SimpleNamespace(next=SimpleNamespace(next=None))
+    assert list(entries_of(chain)) == [chain, chain.next]
+    assert list(entries_of([chain.next])) == [chain.next]
+    assert list(entries_of(None)) == []
+
+
+def test_code_for_an_object_that_is_gone_has_no_guard() -> None:
+    gone = SimpleNamespace(guard_manager=SimpleNamespace(invalidation_reason="freed"))
+    assert failed_guard([gone], None, bool) == ("", [], [])
