@@ -26,6 +26,7 @@ from nonstrict.program.domain.values import (
     placed,
     relocated,
 )
+from nonstrict.program.interpret import expressions
 from nonstrict.program.objects import releases
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def _compute(machine: Machine, module: Module, name: str) -> Value:
     for binding in bindings:
         if found is not None and _is_merged(machine, module, found, binding.node):
             continue
-        bound = _bound(machine, module, binding)
+        bound = _bound(machine, module, binding) if found is None else _rebound(machine, module, found, binding)
         kept = found is not None and (binding.conditional or _is_other_mark(found, bound))
         found = join(found, bound) if kept else bound
         # An expression that rebinds a name reads what was bound before it.
@@ -92,6 +93,16 @@ def _is_merged(machine: Machine, module: Module, before: Value, statement: ast.A
     for key, entry in added.items.items() if known and added is not None else [(NO_CONSTANT, UNKNOWN)]:
         before.heap.store(key, entry)
     return True
+
+
+def _rebound(machine: Machine, module: Module, before: Value, binding: Binding) -> Value:
+    """What a binding makes of a name that was bound before: `STEP += 1` of a number another number."""
+    statement = binding.node
+    if not isinstance(statement, ast.AugAssign) or before.kind is not Kind.NUMBER:
+        return _bound(machine, module, binding)
+    frame = machine.module_frame(module)
+    counted = expressions.operate(frame, statement, before, machine.evaluate(frame, statement.value), statement.op)
+    return counted if counted.kind is Kind.NUMBER else UNKNOWN
 
 
 def _is_other_mark(before: Value, after: Value) -> bool:

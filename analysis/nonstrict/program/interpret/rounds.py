@@ -85,8 +85,7 @@ def _changing(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
     if not isinstance(loop, ast.While):
         found = _stored_in(loop.target)
     inside = [node for part in loop.body for node in walk(part)]
-    counted = (node.target for node in inside if isinstance(node, ast.AugAssign) and _is_number(node.value))
-    found |= {ast.unparse(target) for target in counted if isinstance(target, (ast.Name, ast.Attribute))}
+    found |= _counted_in(inside)
     lengths = _lengths(loop)
     found |= lengths
     for node in inside:
@@ -95,6 +94,21 @@ def _changing(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
         if (mentions(node.value, found) and not _computes(node.value)) or mentions(node.value, lengths):
             found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     return found
+
+
+def _counted_in(inside: list[ast.AST]) -> set[str]:
+    """The variables and attributes that go on from their own value by a number: `step += 1`, `lr = lr * 0.9`."""
+    targets = [node.target for node in inside if isinstance(node, ast.AugAssign) and _is_number(node.value)]
+    targets += [node.targets[0] for node in inside if isinstance(node, ast.Assign) and _goes_on(node)]
+    return {ast.unparse(target) for target in targets if isinstance(target, (ast.Name, ast.Attribute))}
+
+
+def _goes_on(node: ast.Assign) -> bool:
+    value, target = node.value, ast.unparse(node.targets[0])
+    if len(node.targets) != 1 or not isinstance(value, ast.BinOp):
+        return False
+    own, other = (value.right, value.left) if _is_number(value.left) else (value.left, value.right)
+    return _is_number(other) and ast.unparse(own) == target
 
 
 def grows(loop: ast.For | ast.AsyncFor | ast.While, spelled: str) -> bool:
@@ -150,9 +164,8 @@ def _is_new(key: ast.expr, runs: frozenset[str]) -> bool:
 def _distinct_in(frame: Frame | None, loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
     """Of the variables and attributes that change from round to round, those that never have the same value twice."""
     inside = [node for part in loop.body for node in walk(part)]
-    counted = (node.target for node in inside if isinstance(node, ast.AugAssign) and _is_number(node.value))
     found = _stored_in(loop.target) if not isinstance(loop, ast.While) else set[str]()
-    found |= {ast.unparse(target) for target in counted if isinstance(target, (ast.Name, ast.Attribute))}
+    found |= _counted_in(inside)
     given = [node for node in inside if isinstance(node, ast.Assign)]
     for node in given:
         if _tells_apart(frame, node.value, found):
