@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict_agent.code_lines import Origin, kernel_places, origins_of
+from nonstrict_agent.observe.failed_guards import in_names
 from nonstrict_agent.origins import NAME, PLACE
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ _SHORT_DTYPES = {
 }  # fmt: skip
 _MAX_WIDTH = 76
 _MAX_TEXT = 60
-_SOURCE_STEP = re.compile(r"\._(?:modules|parameters|buffers)\[(['\"])([^'\"]+)\1\]")
-_SOURCE_ROOT = re.compile(r"^[LG]\[(['\"])([^'\"]+)\1\]")
 _IN_FILE = re.compile(r'File "([^"]+)", line (\d+), in [^\n]*\n\s*([^\n]*)')
 
 
@@ -153,7 +152,7 @@ def user_name(source: str, parameters: tuple[str, ...] = ()) -> str:
     if packed is not None and int(packed.group(1)) < len(parameters):
         source = f"L['{parameters[int(packed.group(1))]}']{source[packed.end() :]}"
     source = re.sub(r"^L\['keywords'\]\['(\w+)'\]", r"L['\1']", source)
-    return _SOURCE_STEP.sub(r".\2", _SOURCE_ROOT.sub(r"\2", source))
+    return in_names(source)
 
 
 def _input_names(graph: Any, sources: list[str]) -> dict[str, str]:

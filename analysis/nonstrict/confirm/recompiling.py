@@ -55,7 +55,7 @@ def recompiled(suspect: Suspect, suspects: Sequence[Suspect], compiled: Mapping[
         number, raised = first.call + 1, "error" in compiled["calls"][first.call]
         end = f"in call {number} torch raises" if raised else f"from call {number} on it runs as plain Python"
         return f"`{first.function}` was compiled {_times(first.had)}; {end}, as a guard failed: {first.guard}"
-    count = max(one.had + (not one.limit) for one in own)
+    count = max(one.had + (not one.limit) for one in own if one.function == last.function)
     return f"`{last.function}` was compiled {_times(count)}; {_failure(last)}"
 
 

@@ -19,7 +19,8 @@ _SOURCE = re.compile(
 )
 _STEP = re.compile(r"\.(\w+)|\[(?:'([^']*)'|\"([^\"]*)\"|(\d+))\]")
 #: By what Dynamo reaches the content of a module or an object, beside what a program writes.
-_TABLES = frozenset({"_modules", "_parameters", "_buffers", "__dict__"})
+_TABLES = ("_modules", "_parameters", "_buffers", "__dict__")
+_ENTRY = re.compile(rf"\.(?:{'|'.join(_TABLES)})\[(['\"])([^'\"]+)\1\]")
 #: How Dynamo names another module in the globals of one: `__import_pkg_dot_config`.
 _IMPORTED = "__import_"
 _MAX_TEXT = 120
@@ -98,7 +99,7 @@ def _segments(source: re.Match[str]) -> list[str]:
 
 
 def _written(source: re.Match[str]) -> str:
-    text = re.sub(r"\.(?:_modules|_parameters|_buffers|__dict__)\['(\w+)'\]", r".\1", source["steps"])
+    text = _ENTRY.sub(r".\2", source["steps"])
     if source["name"].startswith(_IMPORTED):
         return text.removeprefix(".")
     return source["name"] + text
