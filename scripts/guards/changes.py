@@ -32,6 +32,22 @@ def f(x, state):
 
 region = torch.compile(f{{options}})
 """
+_ARGUMENT = """
+held = {initial}
+
+def f(x, held):
+    {{use}}
+
+region = torch.compile(f{{options}})
+"""
+_ENTRY = """
+state = {{"held": {initial}}}
+
+def f(x, state):
+    {{use}}
+
+region = torch.compile(f{{options}})
+"""
 _GLOBAL = """
 held = {initial}
 
@@ -53,10 +69,65 @@ def make():
 
 region = torch.compile(make(){{options}})
 """
+_OWN_OBJECT = """
+class Worker:
+    def __init__(self):
+        self.held = {initial}
+
+    def step(self, x):
+        {{use}}
+
+region = torch.compile(Worker().step{{options}})
+"""
+_GLOBAL_OBJECT = """
+class State: pass
+
+state = State()
+state.held = {initial}
+
+def f(x):
+    {{use}}
+
+region = torch.compile(f{{options}})
+"""
+_SUBMODULE = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Identity()
+        self.inner.held = {initial}
+
+    def forward(self, x):
+        {{use}}
+
+model = Model()
+region = torch.compile(model{{options}})
+"""
+_HELD_OBJECT = """
+class State: pass
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.state = State()
+        self.state.held = {initial}
+
+    def forward(self, x):
+        {{use}}
+
+model = Model()
+region = torch.compile(model{{options}})
+"""
 #: By where it is held: the region, how it is called, and how it is named there.
 HOLDERS = {
     "attribute of the module": (_MODULE, "region(x)", "self.held"),
+    "attribute of a submodule": (_SUBMODULE, "region(x)", "self.inner.held"),
+    "attribute of an object that a module holds": (_HELD_OBJECT, "region(x)", "self.state.held"),
     "attribute of an argument": (_OBJECT, "region(x, state)", "state.held"),
+    "attribute of the object of a method": (_OWN_OBJECT, "region(x)", "self.held"),
+    "attribute of a global object": (_GLOBAL_OBJECT, "region(x)", "state.held"),
+    "argument": (_ARGUMENT, "region(x, held)", "held"),
+    "entry of a dict argument": (_ENTRY, "region(x, state)", "state['held']"),
     "global": (_GLOBAL, "region(x)", "held"),
     "cell": (_CELL, "region(x)", "held"),
 }
@@ -75,6 +146,8 @@ CHANGES = {
     "last tensor": ("None", "{held} = x * 2\nreturn {held}"),
     "last size": ("None", "if {held} != x.shape:\n    {held} = x.shape\nreturn x * 2"),
 }
+#: Those that change what is there: of what an argument is bound to anew, a caller sees nothing.
+_IN_PLACE = frozenset({"list of numbers", "list of tensors", "dict", "one key"})
 #: The use that all of these have.
 USE = "changed in the region"
 
@@ -83,6 +156,8 @@ def rows() -> Iterator[Row]:
     """All programs."""
     for holder, (region, call, name) in HOLDERS.items():
         for kind, (initial, change) in CHANGES.items():
+            if holder == "argument" and kind not in _IN_PLACE:
+                continue
             for options in OPTIONS:
                 body, text = change.format(held=name), region.format(initial=initial)
                 yield Row(holder, kind, USE, options, program(Kind("list(range(12))"), text, body, call, options))

@@ -21,7 +21,8 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield what takes more values than torch compiles one region for."""
     for one in body.recompilations:
         if one.limit:
-            message = f"{changes(one)}, and `{body.function}` is compiled for each"
+            follows = f"torch gives up `{body.function}`" if one.refused else f"`{body.function}` is compiled for each"
+            message = f"{changes(one)}, and {follows}"
             error = "Unsupported" if one.refused else "FailOnRecompileLimitHit"
             end = f"torch raises `{error}`" if body.fullgraph else "it runs as plain Python from then on"
             note = f"after {_counted(one.compilations)} {end}"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Finding, Fix
     from nonstrict.fixes.context import Context
+    from nonstrict.program.contracts.regions.recompilations import Recompilation
     from nonstrict.rules.base import Body
 
 
@@ -21,12 +22,14 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield what a region is compiled anew for a few times, or once."""
     for one in body.recompilations:
         if not one.limit:
-            message = f"{changes(one)}: `{body.function}` is compiled {_times(one.compilations)}"
+            message = f"{changes(one)}: `{body.function}` is compiled {_how_often(one)}"
             yield report(RULE, body, one.seen, message, evidence=one.evidence)
 
 
-def _times(count: int) -> str:
-    return "twice" if count == 2 else f"{count} times"
+def _how_often(one: Recompilation) -> str:
+    if one.compilations > 2:
+        return f"{one.compilations} times"
+    return "twice" if one.settles else "for each"  # of which there may be more than are seen
 
 
 def fixes(context: Context) -> Iterator[Fix]:

@@ -303,7 +303,8 @@ def aliases(function: Function) -> set[str]:
     found = {function.name if function.owner is None else function.owner.name}
     module = function.module
     makers = {chunk.name for chunk in module.chunks_with(found) if not chunk.is_class} if function.owner else set[str]()
-    return found | _led_to(module, found | makers) - makers
+    attributes = module.attributes_made_of(function.owner.name) if function.owner else set[str]()
+    return found | attributes | _led_to(module, found | makers) - makers
 
 
 def _holding_lambda(module: Module, node: ast.Lambda) -> set[str]:

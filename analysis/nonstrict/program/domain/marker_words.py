@@ -38,19 +38,21 @@ _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def applies(node: ast.AST, names: AbstractSet[str]) -> bool:
-    """Whether a name is called, decorates something, or is handed on as an argument."""
+    """Whether a name is called, decorates something, or is handed on: as an argument, entry by entry in a loop."""
     called, handed = remembered(node, "_nonstrict_applied", _applied_words)
     return not called.isdisjoint(names) or not handed.isdisjoint(names)
 
 
 def _applied_words(node: ast.AST) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that are called or decorate, and those that are arguments and no markers that trace at once."""
+    """The names that are called or decorate, and those that are handed on and no markers that trace at once."""
     called: set[str] = set()
     handed: set[str] = set()
     for inner in walk(node):
         if isinstance(inner, ast.Call):
             called.add(last_name(inner.func))
             handed.update(map(last_name, inner.args))
+        elif isinstance(inner, (ast.For, ast.AsyncFor, ast.comprehension)):
+            handed.add(last_name(inner.iter))
         elif isinstance(inner, _DEFINITION):
             called.update(map(last_name, targets.decorators(inner)))
     return frozenset(called), frozenset(handed - TRACING_WORDS)

@@ -158,6 +158,12 @@ class Module:
         held = (remembered(node, "_nonstrict_handed_on", _handed_on) for node in bodies if node is not None)
         return set[str]().union(*(found.get(name, ()) for found in held))
 
+    def attributes_made_of(self, name: str) -> set[str]:
+        """The attributes that functions bind to what is made of a name: `self.blocks = ModuleList([Block()])`."""
+        nodes = (self.outline.node(chunk) for chunk in self.chunks_with({name}))
+        made = (remembered(node, "_nonstrict_attributes_made_of", _attributes) for node in nodes if node is not None)
+        return set[str]().union(*(found.get(name, ()) for found in made))
+
     def chunks_with(self, words: Iterable[str]) -> list[Chunk]:
         """The top-level definitions in whose text one of the words stands, comments and long strings left out."""
         return self.chunks_at(start for start, _ in self.outline.places(words))
@@ -244,6 +250,17 @@ def _handed_on(shell: ast.AST) -> dict[str, set[str]]:
             name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else target
             if name != target and id(node) not in called:
                 found.setdefault(name, set()).add(target)
+    return found
+
+
+def _attributes(definition: ast.AST) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for node in walk(definition):
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        names = {target.attr for target in targets if isinstance(target, ast.Attribute)}
+        for inner in walk(node) if names else ():
+            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name):
+                found.setdefault(inner.func.id, set()).update(names)
     return found
 
 

@@ -153,6 +153,9 @@ class Observer(Generic[FrameT, FunctionT]):
     def part_stored(self, frame: FrameT, node: ast.AST, index: Value) -> None:
         """A part of a tensor is set."""
 
+    def entry_stored(self, frame: FrameT, node: ast.AST, holder: Value, index: Value) -> None:
+        """Something is put into a container under a key, or at a position."""
+
     def bounded(self, frame: FrameT, node: ast.AST, bound: Value) -> None:
         """A number bounds a slice."""
 

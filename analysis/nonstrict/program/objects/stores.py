@@ -208,6 +208,8 @@ def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Valu
         return
     opaque = base.kind is Kind.UNKNOWN and base.place.captured and not base.place.path
     array = base.kind is Kind.NUMPY and base.place.captured
+    if base.kind in CONTAINERS:
+        frame.observer.entry_stored(frame, node, base, index)
     if opaque or array or base.kind in CONTAINERS or base.kind in (Kind.OBJECT, Kind.INSTANCE):
         write(frame, node, base.place, value, Change.ITEM, entries=container_flow.entries_at(index))
     if base.heap is not None and not _keeps_to_itself(frame, base):

@@ -79,7 +79,7 @@ def written(region: Interpreted, place: AccessPath) -> list[Written]:
 
 def is_set_anew(region: Interpreted, place: AccessPath) -> bool:
     """Whether what lives at a place is set anew outside of the region in front of every call, or every few."""
-    return any(one.each and not _adds(one.write.node) for one in _between(region, place))
+    return any(one.each and not adds(one.write.node) for one in _between(region, place))
 
 
 def is_forgotten(region: Interpreted) -> bool:
@@ -220,10 +220,11 @@ def _around(site: _Site, calls: frozenset[ast.AST]) -> Iterator[ast.For | ast.As
             yield loop
 
 
-def _adds(node: ast.AST) -> bool:
+def adds(node: ast.AST) -> bool:
     """Whether a change goes on from what was there."""
     method = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
-    return method in ADDING or step_of(node) is not None
+    added = isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add)
+    return added or method in ADDING or step_of(node) is not None
 
 
 def step_of(node: ast.AST) -> ast.expr | None:

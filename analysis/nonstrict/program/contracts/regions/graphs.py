@@ -149,8 +149,8 @@ class _Counting:
             if broken is not None:
                 stops = self.region.in_the_way(function, edge.node)
                 yield _Step(edge.node, True, broken and not edge.conditional, stops, edge)
-            elif _computes(edge.summary, set()):
-                yield _Step(edge.node, False, not edge.conditional)
+            elif (surely := _computes(edge.summary, set())) is not None:
+                yield _Step(edge.node, False, surely and not edge.conditional)
         for node, surely in summary.operations.items():
             if node not in followed:
                 yield _Step(node, False, surely)
@@ -187,12 +187,14 @@ def counted(region: Interpreted) -> Graphs:
     return _Counting(region, breaks).of(region.summary, function)
 
 
-def _computes(summary: Summary, seen: set[int]) -> bool:
-    """Whether a function, or what it calls, surely computes a tensor."""
+def _computes(summary: Summary, seen: set[int]) -> bool | None:
+    """Whether a function, or what it calls, surely computes a tensor; None if it does not."""
     if id(summary) in seen:
-        return False
+        return None
     seen.add(id(summary))
-    return any(summary.operations.values()) or any(_computes(edge.summary, seen) for edge in summary.calls.values())
+    own = list(summary.operations.values())
+    own += [surely for edge in summary.calls.values() if (surely := _computes(edge.summary, seen)) is not None]
+    return any(own) if own else None
 
 
 def _order(node: ast.AST) -> tuple[int, ...]:

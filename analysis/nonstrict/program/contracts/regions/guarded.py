@@ -12,7 +12,7 @@ from nonstrict.knowledge.operators import torch_function
 from nonstrict.program.contracts.regions import floats
 from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.effects import given_at
-from nonstrict.program.domain.values import CONTAINERS, RANGE, TENSORS, Flag, Kind, Value
+from nonstrict.program.domain.values import CONTAINERS, RANGE, TENSORS, UNKNOWN, Flag, Kind, Value
 from nonstrict.program.objects import symbolic_sizes
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 #: What Dynamo guards by what it is, once something is computed of it; what is not known may be one of these.
 _PLAIN = frozenset({Kind.NUMBER, Kind.BOOL, Kind.STRING, Kind.SETTING, Kind.NONE, Kind.UNKNOWN})
 _SIZED = CONTAINERS | {Kind.TUPLE}
+#: Methods of containers whose first argument says which entry they are about.
+_OF_ONE_ENTRY = frozenset({"get", "setdefault", "pop", "insert"})
 #: What takes the number as it is, or asks how many there are.
 _BUILTINS = {"builtins.len": Use.LENGTH, "builtins.int": Use.WHOLE_PART, "builtins.round": Use.WHOLE_PART}
 
@@ -75,6 +77,8 @@ def method(
         _given_to_torch(frame, node, f"torch.Tensor.{name}", (receiver, *positional), keywords)
     elif receiver.kind in _SIZED:
         _note(frame, node, receiver, Use.LENGTH)
+        if name in _OF_ONE_ENTRY:
+            keyed(frame, node, receiver, next(iter(positional), UNKNOWN))
     elif receiver.kind is Kind.STRING:
         _note(frame, node, receiver, Use.FORMAT)
 
@@ -93,9 +97,20 @@ def identified(frame: Frame, node: ast.AST, value: Value) -> None:
 
 def selected(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> None:
     """An entry of a container is asked for."""
-    _note(frame, node, index, Use.KEY if base.kind is Kind.DICT else Use.POSITION)
+    keyed(frame, node, base, index)
     if base.kind in (Kind.LIST, Kind.DEQUE):
         _note(frame, node, base, Use.LENGTH)
+
+
+def keyed(frame: Frame, node: ast.AST, holder: Value, key: Value) -> None:
+    """Something says which entry of a container it is, to read it or to put something there."""
+    _note(frame, node, key, Use.KEY if holder.kind is Kind.DICT else Use.POSITION)
+
+
+def sought(frame: Frame, node: ast.AST, element: Value, holder: Value) -> None:
+    """Whether something is a key of a container is asked for; in a list it is compared with each entry."""
+    if holder.kind in (Kind.DICT, Kind.SET):
+        _note(frame, node, element, Use.KEY)
 
 
 def indexed(frame: Frame, node: ast.AST, parts: Sequence[Value], *, stores: bool = False) -> None:

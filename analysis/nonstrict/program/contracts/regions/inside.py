@@ -9,7 +9,7 @@ from nonstrict.events import Change, Event
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.regions import guarded
-from nonstrict.program.contracts.regions.between import step_of
+from nonstrict.program.contracts.regions.between import adds, step_of
 from nonstrict.program.contracts.regions.guard_sources import held_at
 from nonstrict.program.discovery import roots
 from nonstrict.program.domain.values import TENSORS, Kind
@@ -50,6 +50,8 @@ def _kind(region: Interpreted, effect: Effect) -> str:
     """What the table of guards calls a change; "" where it is not known to be another one in each call."""
     if effect.lazy or effect.conditional:
         return ""
+    if effect.how is Change.OPERATOR and effect.value.kind is Kind.LIST:
+        return _of_list(effect) if isinstance(effect.node, ast.AugAssign) and adds(effect.node) else ""
     if effect.how in _REBINDS:
         return _of_rebinding(region, effect)
     if effect.how is Change.METHOD:
@@ -57,8 +59,15 @@ def _kind(region: Interpreted, effect: Effect) -> str:
         grows = effect.what in _LENGTHENING and (
             held is None or held.kind is not Kind.DEQUE
         )  # that may have a `maxlen`
-        return ("list of tensors" if effect.value.is_tensor else "list of numbers") if grows else ""
+        return _of_list(effect) if grows else ""
     return _of_entry(region, effect) if effect.how is Change.ITEM else ""
+
+
+def _of_list(effect: Effect) -> str:
+    """A list to which an entry is added, or those of another list."""
+    heap = effect.value.heap if effect.how is Change.OPERATOR else None
+    entry = heap.element if heap is not None and heap.element is not None else effect.value
+    return "list of tensors" if entry.is_tensor else "list of numbers"
 
 
 def _of_rebinding(region: Interpreted, effect: Effect) -> str:

@@ -158,6 +158,7 @@ class RegionObserver(Observer["Frame", "Function"]):
 
     def sought(self, frame: Frame, node: ast.Compare, element: Value, holder: Value) -> Value | None:
         """Among tensors the answer is a tensor; among the numbers of one, a constant is never found."""
+        guarded.sought(frame, node, element, holder)
         if items.sought(frame, node, element, holder):
             return Value(Kind.TENSOR, FRESH, flags=Flag.BOOLEAN)
         return BOOL if len(node.ops) == 1 and breaks.never_found(frame, node, element, holder) else None
@@ -197,6 +198,10 @@ class RegionObserver(Observer["Frame", "Function"]):
         items.stored(frame, node, index)
         operations.stored(frame, node)
         guarded.indexed(frame, node, items.parts(index), stores=True)
+
+    def entry_stored(self, frame: Frame, node: ast.AST, holder: Value, index: Value) -> None:
+        """Dynamo has to know which entry it is."""
+        guarded.keyed(frame, node, holder, index)
 
     def part_augmented(self, frame: Frame, node: ast.Subscript, index: Value) -> None:
         """The part is selected before it is set."""

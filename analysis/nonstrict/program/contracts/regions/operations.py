@@ -12,13 +12,16 @@ from nonstrict.program.domain.values import TENSORS, Kind, Value
 if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame
 
+_MAY_BE = TENSORS | {Kind.UNKNOWN}
+
 
 def note(frame: Frame, node: ast.AST, value: Value) -> None:
     """An expression has a value: a new tensor is computed there, or several; what is not known may be one."""
-    if value.kind in TENSORS or value.kind is Kind.UNKNOWN or _is_several(node, value):
-        computes = value.place.root is Root.FRESH or _is_method(node)
+    if any(one.kind in _MAY_BE for one in value.alternatives()) or _is_several(node, value):
+        is_tensor = value.kind not in (Kind.UNION, Kind.UNKNOWN)
+        computes = is_tensor and (value.place.root is Root.FRESH or _is_method(node))
         known = frame.summary.operations
-        known[node] = known.get(node, False) or (value.kind is not Kind.UNKNOWN and computes and not frame.branches)
+        known[node] = known.get(node, False) or (computes and not frame.branches)
 
 
 def stored(frame: Frame, node: ast.AST) -> None:

@@ -12,12 +12,12 @@ from nonstrict.program.contracts.regions import (
     grad_modes,
     idle_paths,
     inside,
+    kept_objects,
     training_modes,
     variation,
 )
 from nonstrict.program.contracts.regions import options as dynamo_options
 from nonstrict.program.contracts.regions.guard_sources import of_objects, sources
-from nonstrict.program.interpret.rounds import MANY
 
 if TYPE_CHECKING:
     import ast
@@ -51,11 +51,12 @@ Row = tuple[str, str, str]
 class Recompilation(NamedTuple):
     """Something that a region uses, and that is not the same in all calls.
 
-    The region is compiled `compilations` times for the `values` that it takes, `MANY` where nothing bounds them. With
-    `limit`, Dynamo gives it up after them: for the next value it runs as plain Python, or fails where it must not.
-    `changed` says that the region changes it itself, `refused` that torch has no graph for a value that varies. `kinds`
-    are those of the values as the table of guards names them; of a state of torch its source. `rows` are those of the
-    table that it was told from.
+    The region is compiled `compilations` times for the `values` that it takes, `rounds.MANY` where nothing bounds
+    them. With `limit`, Dynamo gives it up after them: for the next value it runs as plain Python, or fails where it
+    must not. `changed` says that the region changes it itself, `refused` that torch has no graph for a value that
+    varies. With `settles` more values need no more compilations, without there is one for each. `kinds` are those
+    of the values as the table of guards names them; of a state of torch its source. `rows` are those of the table
+    that it was told from.
     """
 
     seen: Observed
@@ -65,6 +66,7 @@ class Recompilation(NamedTuple):
     evidence: tuple[Related, ...]
     changed: bool = False
     refused: bool = False
+    settles: bool = False
     kinds: frozenset[str] = frozenset()
     rows: tuple[Row, ...] = ()
 
@@ -97,14 +99,17 @@ def of_region(region: Interpreted, stale: Collection[AccessPath]) -> Iterator[Re
 
 
 def _of_change(region: Interpreted, place: AccessPath, one: Changed) -> Recompilation | None:
-    """What the region changes itself in each call."""
+    """What the region changes itself in each call, of what the next one finds."""
+    kept = kept_objects.of(region, place)
+    if kept.calls < _SEVERAL:
+        return None
     among = sources(region, place)
     rows = rows_of(among, {one.kind}, _CHANGED)
     told = told_by(region, rows)
     if told is None and one.kind in _COUNTED:
         rows = rows_of(among, {_COUNTED[one.kind]}, Use.ARITHMETIC.value)
         told = told_by(region, rows)
-    found = _recompilation(one.seen, told, MANY, (), region)
+    found = _recompilation(one.seen, told, kept.calls, kept.evidence, region)
     return found._replace(changed=True, kinds=frozenset({one.kind}), rows=rows) if found is not None else None
 
 
@@ -130,8 +135,8 @@ def _of_uses(region: Interpreted, but: Collection[AccessPath]) -> Iterator[Recom
         yield one._replace(seen=first[place]) if place in first and one.seen.effect.how is Use.ARITHMETIC else one
 
 
-def _cost(one: Recompilation) -> tuple[bool, int]:
-    return one.limit, one.compilations
+def _cost(one: Recompilation) -> tuple[bool, bool, int]:
+    return one.limit, one.refused, one.compilations
 
 
 def _of_use(region: Interpreted, seen: Observed, varied: Varied) -> Recompilation | None:
@@ -194,7 +199,8 @@ def _recompilation(
         return None
     if told.lasting:
         number = min(told.compilations, values)
-        return Recompilation(seen, number, values, limit=False, evidence=evidence) if number >= _SEVERAL else None
+        found = Recompilation(seen, number, values, limit=False, evidence=evidence, settles=True)
+        return found if number >= _SEVERAL else None
     raised = any(dynamo_options.is_set(region.machine, option, region.mark.path) for option in _LIMITS)
     most = told.compilations
     refused = most < guards.limit(region.torch)
