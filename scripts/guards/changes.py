@@ -145,7 +145,11 @@ CHANGES = {
     "replaced list": ("[]", "{held} = [*{held}, x]\nreturn x * 2"),
     "last tensor": ("None", "{held} = x * 2\nreturn {held}"),
     "last size": ("None", "if {held} != x.shape:\n    {held} = x.shape\nreturn x * 2"),
+    "sizes of an argument": ("None", "if {held} != x.shape:\n    {held} = x.shape\nreturn x * 2"),
+    "size of an argument": ("0", "if {held} < x.shape[0]:\n    {held} = x.shape[0]\nreturn x * 2"),
 }
+#: Those that follow from a tensor of another size in each call.
+_OF_SIZES = frozenset({"sizes of an argument", "size of an argument"})
 #: Those that change what is there: of what an argument is bound to anew, a caller sees nothing.
 _IN_PLACE = frozenset({"list of numbers", "list of tensors", "dict", "one key"})
 #: The use that all of these have.
@@ -160,4 +164,5 @@ def rows() -> Iterator[Row]:
                 continue
             for options in OPTIONS:
                 body, text = change.format(held=name), region.format(initial=initial)
-                yield Row(holder, kind, USE, options, program(Kind("list(range(12))"), text, body, call, options))
+                given = call.replace("(x", "(torch.ones(value)") if kind in _OF_SIZES else call
+                yield Row(holder, kind, USE, options, program(Kind("list(range(2, 14))"), text, body, given, options))

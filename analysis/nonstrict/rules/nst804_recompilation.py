@@ -27,9 +27,9 @@ def examine(body: Body) -> Iterator[Finding]:
 
 
 def _how_often(one: Recompilation) -> str:
-    if one.compilations > 2:
+    if 2 < one.compilations == one.values or (one.settles and one.compilations > 2):
         return f"{one.compilations} times"
-    return "twice" if one.settles else "for each"  # of which there may be more than are seen
+    return "twice" if one.settles else "for each"  # there may be more than are seen
 
 
 def fixes(context: Context) -> Iterator[Fix]:

@@ -41,10 +41,10 @@ class Assigned(NamedTuple):
 
 
 class Settings:
-    """What was found out: by option of Dynamo the files that set it, and what switches torch off, or on again."""
+    """What was found out: by option of Dynamo the files that set it, to what, and what switches torch off or on."""
 
     def __init__(self) -> None:
-        self.options: dict[str, tuple[str, ...]] = {}
+        self.options: dict[str, tuple[tuple[str, object], ...]] = {}
         self.switches: tuple[Assigned, ...] | None = None
 
 

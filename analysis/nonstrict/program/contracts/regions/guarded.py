@@ -103,8 +103,9 @@ def selected(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> No
 
 
 def keyed(frame: Frame, node: ast.AST, holder: Value, key: Value) -> None:
-    """Something says which entry of a container it is, to read it or to put something there."""
-    _note(frame, node, key, Use.KEY if holder.kind is Kind.DICT else Use.POSITION)
+    """Something says which entry of a container it is, to read it or to put something there: text never by position."""
+    by_key = holder.kind is Kind.DICT or key.kind is Kind.STRING
+    _note(frame, node, key, Use.KEY if by_key else Use.POSITION)
 
 
 def sought(frame: Frame, node: ast.AST, element: Value, holder: Value) -> None:

@@ -18,6 +18,7 @@ from nonstrict.program.contracts.regions import (
 )
 from nonstrict.program.contracts.regions import options as dynamo_options
 from nonstrict.program.contracts.regions.guard_sources import of_objects, sources
+from nonstrict.program.interpret.rounds import MANY
 
 if TYPE_CHECKING:
     import ast
@@ -39,6 +40,8 @@ _COUNTED = {"int counter": "int", "float sum": "float"}
 _CONFIG = {
     "specialize_float": "specialize_float=True",
     "allow_unspec_int_on_nn_module": "allow_unspec_int_on_nn_module=True",
+    "assume_static_by_default": "assume_static_by_default=False",  # whatever the next one says
+    "automatic_dynamic_shapes": "automatic_dynamic_shapes=False",
 }
 #: What says how often a function is compiled anew.
 _LIMITS = ("recompile_limit", "cache_size_limit")
@@ -191,6 +194,14 @@ def _config(region: Interpreted) -> str:
     return next((told for key, told in _CONFIG.items() if dynamo_options.is_set(region.machine, key, path)), "")
 
 
+def _limit(region: Interpreted) -> int:
+    """How often the region is compiled at most; `MANY` where the program says that, and it is not known how often."""
+    said = (dynamo_options.constants(region.machine, option, region.mark.path) for option in _LIMITS)
+    told = frozenset[object]().union(*said)
+    limits = [one for one in told if isinstance(one, int) and not isinstance(one, bool)]
+    return max(limits, default=guards.limit(region.torch)) if len(limits) == len(told) else MANY
+
+
 def _recompilation(
     seen: Observed, told: guards.Compiled | None, values: int, evidence: tuple[Related, ...], region: Interpreted
 ) -> Recompilation | None:
@@ -201,8 +212,8 @@ def _recompilation(
         number = min(told.compilations, values)
         found = Recompilation(seen, number, values, limit=False, evidence=evidence, settles=True)
         return found if number >= _SEVERAL else None
-    raised = any(dynamo_options.is_set(region.machine, option, region.mark.path) for option in _LIMITS)
-    most = told.compilations
-    refused = most < guards.limit(region.torch)
-    limit = values > most and not (raised and not refused)
-    return Recompilation(seen, most if limit else values, values, limit, evidence, refused=refused)
+    refused = told.compilations < guards.limit(region.torch)
+    most = told.compilations if refused else _limit(region)
+    unbounded = values >= MANY and most > guards.limit(region.torch)  # the program allows for more: perhaps for all
+    limit = values > most and not unbounded
+    return Recompilation(seen, min(most, values), values, limit, evidence, refused=refused)
