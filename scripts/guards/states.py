@@ -47,6 +47,9 @@ _TENSOR_USES = {
     "loop over entries": ("for entry in v:\n    x = x + entry\nreturn x", ("size",)),
     "reshape": ("return v.reshape(-1, 1) * 2", ("size", "size from 0", "strides")),
     "size as a number": ("return x * v.shape[0]", ("size", "size from 0")),
+    "size as a position": ("return x * ROW[v.shape[0]]", ("size",)),
+    "size as a key": ("return x * dict(enumerate(ROW))[v.shape[0]]", ("size",)),
+    "size in a text": ('return x * len(f"k{v.shape[0]}")', ("size",)),
 }
 
 CONTAINERS = {

@@ -156,6 +156,14 @@ class Observer(Generic[FrameT, FunctionT]):
     def entry_stored(self, frame: FrameT, node: ast.AST, holder: Value, index: Value) -> None:
         """Something is put into a container under a key, or at a position."""
 
+    def sized(self, frame: FrameT, tensor: Value, size: Value, dimension: int | None) -> Value:
+        """The size of a tensor is asked for: all of them, or one of a dimension, if known; what it is then."""
+        return size
+
+    def size_taken(self, frame: FrameT, whole: Value, part: Value, dimension: int | None) -> Value:
+        """One of the sizes of a tensor is taken, or some; what that is then."""
+        return part
+
     def bounded(self, frame: FrameT, node: ast.AST, bound: Value) -> None:
         """A number bounds a slice."""
 

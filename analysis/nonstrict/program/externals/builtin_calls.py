@@ -150,7 +150,11 @@ def _length(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
     if value.is_tensor and not frame.region:
         taint = symbolic_sizes.dimension(taint, Value(Kind.NUMBER, const=0))
         frame.needed(value.with_taint(symbolic_sizes.rows(value)), exactly=True)
-    return iteration.count(frame, value) or Value(Kind.NUMBER, flags=shape | Flag.WHOLE, taint=taint)
+    known = iteration.count(frame, value)
+    if known is not None:
+        return known
+    found = Value(Kind.NUMBER, flags=shape | Flag.WHOLE, taint=taint)
+    return frame.observer.sized(frame, value, found, 0) if value.is_tensor else found
 
 
 def _drawn(taint: frozenset[Any]) -> frozenset[Any]:

@@ -452,10 +452,12 @@ def _result(
     shape = Flag.SHAPE if last in _SHAPE_RESULTS and attributes.follows_shape(first) else Flag.NONE
     asked = keywords.get("dim", values[1] if values[1:] else None)
     later = asked is not None and subscripts.later_dimension(frame, asked)
+    along = asked.const if asked is not None and isinstance(asked.const, int) else None
     if returns == "number":
         sized = last in _SHAPE_RESULTS and not later
         flags = shape | (Flag.WHOLE if operator.metadata else Flag.NONE)
-        return Value(Kind.NUMBER, flags=flags, taint=symbolic_sizes.fresh(first.taint) if sized else frozenset())
+        found = Value(Kind.NUMBER, flags=flags, taint=symbolic_sizes.fresh(first.taint) if sized else frozenset())
+        return frame.observer.sized(frame, first, found, along) if last in _SHAPE_RESULTS else found
     if returns == "bool":
         return BOOL
     if returns == "size":
@@ -463,7 +465,7 @@ def _result(
         if asked is not None and not frame.region:
             taint = symbolic_sizes.dimension(first.taint, asked)
         kind = Kind.NUMBER if named_dim or values[1:] else Kind.SIZE
-        return Value(kind, flags=shape | Flag.WHOLE, taint=taint)
+        return frame.observer.sized(frame, first, Value(kind, flags=shape | Flag.WHOLE, taint=taint), along)
     if returns == "none":
         return NONE
     tensors = [value for value in values if value.is_tensor]

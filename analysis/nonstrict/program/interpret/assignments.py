@@ -57,6 +57,8 @@ def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value, source: as
             part = part.with_taint(symbols.entry(part, value, index, count))
         if value.kind is Kind.SIZE and index and not isinstance(element, ast.Starred):
             part = part._replace(taint=frozenset())  # of what selects, the first dimension alone follows from data
+        if value.kind is Kind.SIZE:
+            part = frame.observer.size_taken(frame, value, part, index if index < starred else None)
         store(frame, element, part, source)
 
 

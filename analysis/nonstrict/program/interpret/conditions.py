@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 #: Classes of which the text does not tell what their instances are.
 _NOT_TOLD = frozenset({Kind.UNKNOWN, Kind.INSTANCE, Kind.OBJECT})
 _SHOWN = frozenset({Event.READ, Event.QUERY})
+#: Uses of what a region is given.
+_USES = frozenset({Event.GUARD, Event.FLOAT})
 #: Reads of Python state.
 _COUNTED = frozenset({Event.READ, Event.ATTRIBUTE})
 
@@ -130,6 +132,13 @@ def forget_reads(frame: Frame, known: set[tuple[object, ...]]) -> None:
     for key in [key for key, effect in effects.items() if key not in known and effect.event in _SHOWN]:
         if effects[key].event is Event.QUERY or effects[key].value.kind in PRIMITIVES:
             del effects[key]
+
+
+def forget_uses(frame: Frame, known: set[tuple[object, ...]]) -> None:
+    """What is used where nothing but an exception follows: a call of a region that goes on does not come there."""
+    effects = frame.summary.effects
+    for key in [key for key, effect in effects.items() if key not in known and effect.event in _USES]:
+        del effects[key]
 
 
 def forget_counted(frame: Frame, known: set[tuple[object, ...]], steps: tuple[str, ...]) -> None:

@@ -180,14 +180,22 @@ def _both(frame: Frame, statement: ast.If) -> None:
     before = frame.env
     frame.branches += 1
     frame.env = conditions.narrowed(frame, statement.test, dict(before), truth=True)
-    execute(frame, statement.body)
+    _way(frame, statement.body)
     branches = [(frame.env, frame.done)]
     frame.env, frame.done = conditions.narrowed(frame, statement.test, dict(before), truth=False), False
-    execute(frame, statement.orelse)
+    _way(frame, statement.orelse)
     branches.append((frame.env, frame.done))
     if not any(isinstance(block[-1], ast.Return) for block in (statement.body, statement.orelse) if block):
         frame.branches -= 1  # what follows a branch that returns is conditional too
     frame.merge(branches)
+
+
+def _way(frame: Frame, block: list[ast.stmt]) -> None:
+    """One of the two ways behind a condition."""
+    known = set(frame.summary.effects) if frame.region and block and isinstance(block[-1], ast.Raise) else None
+    execute(frame, block)
+    if known is not None:
+        conditions.forget_uses(frame, known)
 
 
 def _loop(frame: Frame, run: Callable[[], None]) -> None:

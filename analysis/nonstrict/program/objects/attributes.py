@@ -157,7 +157,7 @@ def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
         frame.consume(node, base, Read.METADATA)
         taint = symbolic_sizes.fresh(base.taint) if kind == "size" else frozenset[object]()
         if kind == "size" and follows_shape(base):
-            return Value(Kind.SIZE, flags=Flag.SHAPE, taint=taint)
+            return frame.observer.sized(frame, base, Value(Kind.SIZE, flags=Flag.SHAPE, taint=taint), None)
         return simple.with_taint(taint)
     if kind == "tensor":
         frame.consume(node, without_gradients(base) if name in _WITHOUT_GRADIENTS else base)

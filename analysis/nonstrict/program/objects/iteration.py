@@ -61,7 +61,8 @@ def _element(frame: Frame, node: ast.AST, iterable: Value) -> Value:
     if iterable.kind is Kind.NUMPY:
         return iterable.at(iterable.place.step("[]"))
     if iterable.kind is Kind.SIZE:
-        return Value(Kind.NUMBER, flags=(iterable.flags & Flag.SHAPE) | Flag.WHOLE)
+        part = Value(Kind.NUMBER, flags=(iterable.flags & Flag.SHAPE) | Flag.WHOLE)
+        return frame.observer.size_taken(frame, iterable, part, None)
     if iterable.kind is Kind.DICT:
         keys = iterable.heap.items if iterable.heap else {}
         return STRING if not keys or any(isinstance(key, str) for key in keys) else UNKNOWN

@@ -91,7 +91,9 @@ def _indexed_plainly(frame: Frame, node: ast.Subscript, base: Value, index: Valu
         taint = frozenset[object]() if later_dimension(frame, first) else base.taint
     else:
         taint = base.taint if kind is Kind.SIZE else symbolic_sizes.dimension(base.taint, index)
-    return Value(kind, flags=(base.flags & Flag.SHAPE) | Flag.WHOLE, taint=taint)
+    part = Value(kind, flags=(base.flags & Flag.SHAPE) | Flag.WHOLE, taint=taint)
+    dimension = index.const if isinstance(index.const, int) else None
+    return part if kind is Kind.SIZE else frame.observer.size_taken(frame, base, part, dimension)
 
 
 def _of_type(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:

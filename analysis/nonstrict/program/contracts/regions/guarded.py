@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Event, Use
 from nonstrict.knowledge.operators import torch_function
-from nonstrict.program.contracts.regions import floats
+from nonstrict.program.contracts.regions import floats, sizes
 from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.effects import given_at
-from nonstrict.program.domain.values import CONTAINERS, RANGE, TENSORS, UNKNOWN, Flag, Kind, Value
+from nonstrict.program.domain.values import CONTAINERS, NUMBER, RANGE, TENSORS, UNKNOWN, Flag, Kind, Value
 from nonstrict.program.objects import symbolic_sizes
 
 if TYPE_CHECKING:
@@ -134,6 +134,8 @@ def written(frame: Frame, node: ast.AST, value: Value) -> None:
 def iterated(frame: Frame, node: ast.AST, iterable: Value) -> None:
     """The elements of something are asked for: of a range, the numbers that bound it decide how many there are."""
     _note(frame, node, iterable, Use.BOUND if iterable.ref == RANGE else Use.LENGTH)
+    if iterable.is_tensor:
+        _note(frame, node, sizes.of_tensor(iterable, NUMBER, 0), Use.BOUND)
 
 
 def _given_to_torch(

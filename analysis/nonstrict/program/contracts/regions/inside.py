@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.events import Change, Event
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
-from nonstrict.program.contracts.regions import guarded
+from nonstrict.program.contracts.regions import guarded, shape_caches
 from nonstrict.program.contracts.regions.between import adds, step_of
 from nonstrict.program.contracts.regions.guard_sources import held_at
 from nonstrict.program.discovery import roots
@@ -27,10 +27,14 @@ _REBINDS = frozenset({Change.NAME, Change.ATTRIBUTE, Change.OPERATOR})
 
 
 class Changed(NamedTuple):
-    """What the table of guards calls the changes of one thing in a region, and the first of them."""
+    """What the table of guards calls the changes of one thing in a region, and the first of them.
+
+    `of_size` says which size is kept there; None where it goes on from what was there.
+    """
 
     kind: str
     seen: Observed
+    of_size: shape_caches.Kept | None = None
 
 
 def changes(region: Interpreted) -> dict[AccessPath, Changed]:
@@ -43,7 +47,10 @@ def changes(region: Interpreted) -> dict[AccessPath, Changed]:
 
 def _told(region: Interpreted, several: list[Observed]) -> Changed | None:
     kinds = {_kind(region, seen.effect) for seen in several}
-    return Changed(kinds.pop(), several[0]) if len(kinds) == 1 and "" not in kinds else None
+    if len(kinds) == 1 and "" not in kinds:
+        return Changed(kinds.pop(), several[0])
+    kept = shape_caches.kept(region, several)
+    return Changed(kept.kind, kept.seen, kept) if kept is not None else None
 
 
 def _kind(region: Interpreted, effect: Effect) -> str:

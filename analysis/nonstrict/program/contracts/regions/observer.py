@@ -18,6 +18,7 @@ from nonstrict.program.contracts.regions import (
     operations,
     outputs,
     sequences,
+    sizes,
 )
 from nonstrict.program.domain.access_paths import FRESH, Root
 from nonstrict.program.domain.observer import Observer
@@ -224,6 +225,14 @@ class RegionObserver(Observer["Frame", "Function"]):
     def written(self, frame: Frame, node: ast.AST, given: Value) -> None:
         """A constant is written."""
         guarded.written(frame, node, given)
+
+    def sized(self, frame: Frame, tensor: Value, size: Value, dimension: int | None) -> Value:
+        """Dynamo guards sizes."""
+        return sizes.of_tensor(tensor, size, dimension)
+
+    def size_taken(self, frame: Frame, whole: Value, part: Value, dimension: int | None) -> Value:
+        """Each by itself."""
+        return sizes.part_of(whole, part, dimension)
 
     def bounded(self, frame: Frame, node: ast.AST, bound: Value) -> None:
         """A slice may be bounded by what varies."""

@@ -13,12 +13,13 @@ from nonstrict.program.contracts.regions import (
     idle_paths,
     inside,
     kept_objects,
+    sizes,
     training_modes,
     variation,
 )
 from nonstrict.program.contracts.regions import options as dynamo_options
 from nonstrict.program.contracts.regions.guard_sources import of_objects, sources
-from nonstrict.program.interpret.rounds import MANY
+from nonstrict.program.interpret.rounds import MANY, SOME
 
 if TYPE_CHECKING:
     import ast
@@ -104,7 +105,11 @@ def of_region(region: Interpreted, stale: Collection[AccessPath]) -> Iterator[Re
 def _of_change(region: Interpreted, place: AccessPath, one: Changed) -> Recompilation | None:
     """What the region changes itself in each call, of what the next one finds."""
     kept = kept_objects.of(region, place)
-    if kept.calls < _SEVERAL:
+    values, evidence = kept.calls, kept.evidence
+    if one.of_size is not None:
+        varied = variation.of(region, one.of_size.given)
+        values, evidence = min(values, varied.number, MANY if one.of_size.each else SOME), varied.evidence
+    if values < _SEVERAL:
         return None
     among = sources(region, place)
     rows = rows_of(among, {one.kind}, _CHANGED)
@@ -112,7 +117,7 @@ def _of_change(region: Interpreted, place: AccessPath, one: Changed) -> Recompil
     if told is None and one.kind in _COUNTED:
         rows = rows_of(among, {_COUNTED[one.kind]}, Use.ARITHMETIC.value)
         told = told_by(region, rows)
-    found = _recompilation(one.seen, told, kept.calls, kept.evidence, region)
+    found = _recompilation(one.seen, told, values, evidence, region)
     return found._replace(changed=True, kinds=frozenset({one.kind}), rows=rows) if found is not None else None
 
 
@@ -123,6 +128,8 @@ def _of_uses(region: Interpreted, but: Collection[AccessPath]) -> Iterator[Recom
     known: dict[tuple[AccessPath, How | None], Varied] = {}
     for seen in region.observed(Event.GUARD):
         place = seen.effect.place
+        size = sizes.at(place)
+        whole = place if size is None else size.tensor
         if place in but:
             continue
         if seen.effect.how is Use.NUMBERS:
@@ -132,8 +139,8 @@ def _of_uses(region: Interpreted, but: Collection[AccessPath]) -> Iterator[Recom
         if key not in known:
             known[key] = variation.of(region, seen.effect)
         found = _of_use(region, seen, known[key])
-        if found is not None and (place not in worst or _cost(found) > _cost(worst[place])):
-            worst[place] = found
+        if found is not None and (whole not in worst or _cost(found) > _cost(worst[whole])):
+            worst[whole] = found
     for place, one in worst.items():
         yield one._replace(seen=first[place]) if place in first and one.seen.effect.how is Use.ARITHMETIC else one
 
@@ -146,6 +153,10 @@ def _of_use(region: Interpreted, seen: Observed, varied: Varied) -> Recompilatio
     use, place = seen.effect.how, seen.effect.place
     if use is None or varied.number < _SEVERAL:
         return None
+    if (size := sizes.at(place)) is not None:
+        rows = rows_of(sources(region, size.tensor), varied.kinds, sizes.USES[use]) if use in sizes.USES else ()
+        found = _recompilation(seen, told_by(region, rows), varied.number, varied.evidence, region)
+        return found._replace(kinds=varied.kinds, rows=rows) if found is not None else None
     if use is Use.BRANCH and varied.kinds <= _NUMBERS and idle_paths.has_idle_path(region):
         return None  # whether the first call computes anything, the number decides
     among = of_objects(region, place) if varied.of_objects else sources(region, place)

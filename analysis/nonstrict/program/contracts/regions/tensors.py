@@ -29,12 +29,16 @@ _NO_SIZES = frozenset[int]()
 
 
 class Difference(NamedTuple):
-    """What differs between the tensors, as the table of guards names it, and how many ways there are."""
+    """What differs between the tensors, as the table of guards names it, and how many ways there are.
+
+    Of sizes `along` has the dimensions that differ, counted from either end as far as known.
+    """
 
     kind: str
     number: int
     node: ast.AST
     frame: Frame
+    along: frozenset[int] | None = None
 
 
 class _Given(NamedTuple):
@@ -71,7 +75,9 @@ def difference(region: Interpreted, name: str) -> Difference | None:
 def _of_sizes(given: list[_Given]) -> Difference | None:
     """The dimension that has most sizes."""
     found: list[tuple[int, frozenset[int]]] = []
-    for several in zip(*(one.sizes for one in given if one.sizes is not None), strict=True):
+    along = set[int]()
+    rank = len(given[0].sizes or ())
+    for at, several in enumerate(zip(*(one.sizes for one in given if one.sizes is not None), strict=True)):
         numbers = {size.value for size in several if isinstance(size, ast.Constant) and isinstance(size.value, int)}
         looped = 0
         for one, size in zip(given, several, strict=True):
@@ -80,11 +86,12 @@ def _of_sizes(given: list[_Given]) -> Difference | None:
             looped += 0 if values or isinstance(size, ast.Constant) else rounds(one.frame, one.node, size, MANY)
         if len(numbers) + looped > 1:
             found.append((len(numbers) + looped, frozenset(numbers)))
+            along |= {at, at - rank}
     if not found:
         return None
     number, sizes = max(found, key=lambda one: one[0])
     kind = "two sizes" if len(found) > 1 else "size from 0" if sizes & _APART else "size"
-    return Difference(kind, number, given[-1].node, given[-1].frame)
+    return Difference(kind, number, given[-1].node, given[-1].frame, frozenset(along))
 
 
 def _values(frame: Frame, call: ast.AST, size: ast.expr) -> frozenset[int]:

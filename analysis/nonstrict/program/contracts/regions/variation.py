@@ -12,7 +12,7 @@ from nonstrict.events import Use
 from nonstrict.findings import Related
 from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.boundary.varying import growing_by
-from nonstrict.program.contracts.regions import between, instances
+from nonstrict.program.contracts.regions import between, instances, sizes
 from nonstrict.program.contracts.regions.tensors import difference
 from nonstrict.program.discovery import callers
 from nonstrict.program.domain.access_paths import Root
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from nonstrict.program.contracts.interpreted import Interpreted
+    from nonstrict.program.contracts.regions.sizes import Size
     from nonstrict.program.discovery.sites import Passing
     from nonstrict.program.domain.definitions import Function
     from nonstrict.program.domain.effects import Effect
@@ -77,6 +78,8 @@ def _passed(region: Interpreted, given: Effect) -> Varied:
     name = region.parameter_at(place)
     if function is None:
         return _of_tensors(region, name)
+    if (size := sizes.at(place)) is not None:
+        return _of_size(region, name, size) if not size.tensor.path else _NONE
     default = _left_out(region, function, name)
     if default is not None and default.kind is Kind.NONE and given.how is Use.BRANCH:
         return _of_optional(region, function, name)
@@ -131,6 +134,15 @@ def _of_tensors(region: Interpreted, name: str) -> Varied:
         return _NONE
     where = Related(span_of(found.frame.module.path, found.frame.offset, found.node), OF_TENSORS[found.kind])
     return Varied(frozenset({found.kind}), found.number, (where,))
+
+
+def _of_size(region: Interpreted, name: str, size: Size) -> Varied:
+    """A size of the tensors that the calls pass."""
+    found = difference(region, name)
+    if found is None or found.along is None or (size.dimension is not None and size.dimension not in found.along):
+        return _NONE
+    where = Related(span_of(found.frame.module.path, found.frame.offset, found.node), OF_TENSORS[found.kind])
+    return Varied(frozenset({"size"}), found.number, (where,))
 
 
 def _of_container(region: Interpreted, function: Function, given: Effect) -> Varied:
