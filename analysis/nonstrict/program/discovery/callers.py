@@ -194,7 +194,14 @@ def passings(machine: Machine, function: Function, name: str) -> Iterator[Passin
 def calls_of_function(machine: Machine, function: Function) -> list[StaticCall]:
     """The calls of a plain function that its module tells."""
     roots.find_calls(machine, function.module, aliases(function))
-    return list(machine.static_calls.get(function.node, ()))
+    return seen_calls(machine, function)
+
+
+def seen_calls(machine: Machine, function: Function) -> list[StaticCall]:
+    """The calls of a function that were seen: of one that a compiler wrapped, those of the wrapper."""
+    calls, region = machine.static_calls.get(function.node, []), machine.regions.get(function.node)
+    wraps = region is not None and region.wraps
+    return [call for call in calls if not wraps or call[1] in machine.compiled_calls]
 
 
 def seek_region(machine: Machine, mark: Mark) -> None:
@@ -236,7 +243,7 @@ def _seek_where_compiled(machine: Machine, module: Module, regions: list[Region]
 def _collected(machine: Machine, function: Function, names: list[str]) -> dict[str, Value]:
     """What `*args` and `**kwargs` of a function hold, where all seen calls pass as many and by the same names."""
     arguments = function.node.args
-    calls = machine.static_calls.get(function.node, []) if arguments.vararg or arguments.kwarg else []
+    calls = seen_calls(machine, function) if arguments.vararg or arguments.kwarg else []
     if not calls or any(_unpacks(node) for _, node, _, _ in calls):
         return {}
     found: dict[str, Value] = {}
@@ -288,7 +295,7 @@ def leaves_out(machine: Machine, function: Function, name: str) -> bool:
     arguments = function.node.args
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
     index = names.index(name) if name in names else len(names)
-    calls = machine.static_calls.get(function.node, [])
+    calls = seen_calls(machine, function)
     return any(len(positional) <= index and name not in keywords for _, _, positional, keywords in calls)
 
 

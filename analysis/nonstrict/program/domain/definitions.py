@@ -217,7 +217,10 @@ _NO_OPTIONS = CompileOptions()
 
 @dataclass(eq=False, slots=True)
 class Region:
-    """A function that `torch.compile` is applied to; `target` is what the compiler was given."""
+    """A function that `torch.compile` is applied to; `target` is what the compiler was given.
+
+    Where it `wraps` that, only calls of what it returns run compiled code.
+    """
 
     function: Function
     target: Value
@@ -225,6 +228,7 @@ class Region:
     path: str
     offset: int
     node: ast.AST
+    wraps: bool = False
 
     @property
     def fullgraph(self) -> bool:

@@ -89,7 +89,7 @@ class Flag:
     RELEASE = 131072  # follows from the release of torch that the program runs with, and from nothing that varies
     GRADIENT = 262144  # tensor made to need gradients
     EMPTY = 524288  # tensor made without elements: there is no memory
-    COMPILED = 1048576  # module as `torch.compile` returns it: another object around the one that it was given
+    COMPILED = 1048576  # module or function as `torch.compile` returns it: another object around what it was given
     WHOLE = 2097152  # number that is an `int`, as what counts gives, or sizes; a constant tells it itself
     SCALAR = 4194304  # tensor without dimensions
     INSIDE = 1024  # held by a plain attribute of a module argument: no guard watches it, however deep

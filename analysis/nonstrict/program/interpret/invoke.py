@@ -73,6 +73,8 @@ def call(frame: Frame, node: ast.AST, callee: Value, positional: Sequence[Value]
                 found = join(found, call(frame, node, alternative, positional, keywords))
         frame.branches -= chosen
         return found or UNKNOWN
+    if frame.static and callee.flags & Flag.COMPILED:
+        frame.machine.compiled_calls.add(node)
     if frame.region and callee.flags & Flag.DISABLED:
         return _disabled(frame, node, callee, positional, keywords)
     handler = _HANDLERS.get(callee.kind)

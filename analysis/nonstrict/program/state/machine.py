@@ -94,6 +94,8 @@ class Machine(Parts, ABC):
         self.dispatches: dict[int, list[tuple[str, int, ast.AST, Function]]] = {}
         #: calls of functions seen in static code: positional and keyword values
         self.static_calls: dict[ast.AST, list[StaticCall]] = {}
+        #: those of them, as others, that run what a compiler returned
+        self.compiled_calls: set[ast.AST] = set()
         #: the names by which each marked function may be called
         self.mark_names: dict[Mark, set[str]] = {}
         self.marked_names: dict[str, tuple[int, set[str]]] = {}

@@ -125,7 +125,7 @@ def given_expressions(machine: Machine, region: Function, name: str) -> Iterator
     """The calls of a region that were seen, each with what it passes for one parameter."""
     arguments = region.node.args
     names = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
-    for frame, node, positional, _ in machine.static_calls.get(region.node, []):
+    for frame, node, positional, _ in callers.seen_calls(machine, region):
         if not isinstance(node, ast.Call):
             continue
         bound = len(positional) - len(node.args)

@@ -78,7 +78,7 @@ def apply(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], k
     if marker.kind in _TRANSPARENT:
         if marker.kind == "compiled":
             options = compiling.options(keywords)
-            note_region(frame, node, target, options)
+            note_region(frame, node, target, options, wraps=True)
             return target if options.disable is True else compilations.wrapper(frame, node, target, options)
         return _disabled(frame, target, keywords.get("recursive", UNKNOWN)) if _keeps_out(name) else target
     return marked_value(frame, node, name, target, positional)
@@ -136,7 +136,9 @@ def _is_external(value: Value) -> bool:
     return any(alternative.kind is Kind.EXTERNAL for alternative in value.alternatives())
 
 
-def note_region(frame: Frame, node: ast.AST, target: Value, options: CompileOptions) -> None:
+def note_region(
+    frame: Frame, node: ast.AST, target: Value, options: CompileOptions, *, wraps: bool = False
+) -> None:
     """Record that a callable is compiled; the strictest of several ways to compile it counts.
 
     `disable=True` compiles nothing: the compiler returns what it is given. Measured on 2.13, counting the frames that
@@ -157,7 +159,8 @@ def note_region(frame: Frame, node: ast.AST, target: Value, options: CompileOpti
         if options.disable is True:
             continue
         known = frame.machine.regions.get(function.node)
-        region = Region(function, alternative, options, path, offset, at)
+        decorates = at in getattr(function.node, "decorator_list", ())
+        region = Region(function, alternative, options, path, offset, at, wraps and not decorates)
         if known is not None and whole and known.fullgraph:
             others = frame.machine.recompiled.setdefault(function.node, [])
             if len(others) < _MAX_OBJECTS and not any(_is_alike(region, other) for other in (known, *others)):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nonstrict.program.state.machine import StaticCall
 
 _OPEN = frozenset({Kind.UNKNOWN, Kind.EXTERNAL_METHOD, Kind.INSTANCE})
+_WRAPPED = frozenset({Kind.MODULE, Kind.FUNCTION, Kind.BOUND})
 #: What `Module.compile` takes. Source: `torch/nn/modules/module.py` and the signature of `torch.compile` of torch 2.13.
 _OPTIONS = frozenset(CompileOptions._fields)
 _NO_OPTIONS = CompileOptions()
@@ -163,4 +164,4 @@ def _note(frame: Frame, node: ast.AST, target: Value) -> CompileSite | None:
 def _flagged(target: Value) -> Value:
     if target.kind is Kind.UNION:
         return target.with_alternatives(map(_flagged, target.alternatives()))
-    return target._replace(flags=target.flags | Flag.COMPILED) if target.kind is Kind.MODULE else target
+    return target._replace(flags=target.flags | Flag.COMPILED) if target.kind in _WRAPPED else target

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.program.contracts.boundary.varying import given_expressions
 from nonstrict.program.contracts.regions.unbacked import bound_once
+from nonstrict.program.discovery import callers
 from nonstrict.program.domain.values import NO_CONSTANT, Kind
 from nonstrict.program.objects.parameters import default_nodes
 
@@ -78,7 +79,7 @@ def _passed(frame: Frame, function: Function, name: str) -> Iterator[object]:
     """What each seen call gives a parameter, the constant itself where it is one."""
     given = {call: expression for _, call, expression in given_expressions(frame.machine, function, name)}
     default = default_nodes(function.node.args).get(name)
-    for _, call, _, _ in frame.machine.static_calls.get(function.node, []):
+    for _, call, _, _ in callers.seen_calls(frame.machine, function):
         expression = given.get(call, default) if isinstance(call, ast.Call) else None
         spread = isinstance(call, ast.Call) and call not in given and _spreads(call)
         yield expression.value if isinstance(expression, ast.Constant) and not spread else NO_CONSTANT
