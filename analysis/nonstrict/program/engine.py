@@ -44,7 +44,7 @@ def _marker(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value],
     if (decorator := compiling.decorator(name, positional, keywords)) is not None:
         return decorator
     if MARKERS[name].kind == "compiled" and positional:
-        layers.compiled(frame, node, positional[0], compiling.options(keywords))
+        layers.compiled(frame, node, positional[0], compiling.options(keywords), wraps=True)
     apply = operators.apply if MARKERS[name].kind in operators.KINDS else marking.apply
     return apply(frame, node, name, positional, keywords)
 

@@ -136,9 +136,7 @@ def _is_external(value: Value) -> bool:
     return any(alternative.kind is Kind.EXTERNAL for alternative in value.alternatives())
 
 
-def note_region(
-    frame: Frame, node: ast.AST, target: Value, options: CompileOptions, *, wraps: bool = False
-) -> None:
+def note_region(frame: Frame, node: ast.AST, target: Value, options: CompileOptions, *, wraps: bool = False) -> None:
     """Record that a callable is compiled; the strictest of several ways to compile it counts.
 
     `disable=True` compiles nothing: the compiler returns what it is given. Measured on 2.13, counting the frames that

@@ -86,8 +86,8 @@ def _is_inherited(receiver: Value) -> bool:
     return False
 
 
-def compiled(frame: Frame, node: ast.AST, target: Value, options: CompileOptions) -> None:
-    """A module is compiled: its regions are those of what a `Sequential` consists of, too."""
+def compiled(frame: Frame, node: ast.AST, target: Value, options: CompileOptions, *, wraps: bool = False) -> None:
+    """A module is compiled, in place or in a wrapper: its regions are those of what a `Sequential` consists of, too."""
     for module in target.alternatives():
         for part in (module, *held_modules.called(module)) if module.kind is Kind.MODULE else ():
-            marking.note_region(frame, node, part, options)
+            marking.note_region(frame, node, part, options, wraps=wraps and part is module)
