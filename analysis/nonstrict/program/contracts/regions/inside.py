@@ -55,7 +55,7 @@ def _told(region: Interpreted, several: list[Observed]) -> Changed | None:
 
 def _kind(region: Interpreted, effect: Effect) -> str:
     """What the table of guards calls a change; "" where it is not known to be another one in each call."""
-    if effect.lazy or effect.conditional:
+    if effect.lazy or effect.conditional or _may_not_run(region, effect):
         return ""
     if effect.how is Change.OPERATOR and effect.value.kind is Kind.LIST:
         return _of_list(effect) if isinstance(effect.node, ast.AugAssign) and adds(effect.node) else ""
@@ -63,11 +63,18 @@ def _kind(region: Interpreted, effect: Effect) -> str:
         return _of_rebinding(region, effect)
     if effect.how is Change.METHOD:
         held = held_at(region, effect.place)
-        grows = effect.what in _LENGTHENING and (
-            held is None or held.kind is not Kind.DEQUE
-        )  # that may have a `maxlen`
-        return _of_list(effect) if grows else ""
+        seen = (one for one in held.alternatives() if one.heap is not None) if held is not None else ()
+        is_list = any(one.kind is Kind.LIST for one in seen)  # and not just called as one
+        return _of_list(effect) if is_list and effect.what in _LENGTHENING else ""
     return _of_entry(region, effect) if effect.how is Change.ITEM else ""
+
+
+def _may_not_run(region: Interpreted, effect: Effect) -> bool:
+    """Whether a change stands in a loop that ends by itself: `while len(cache) < n: cache.append(...)`."""
+    module = region.machine.project.module(effect.path)
+    around = roots.function_around(module, effect.node, effect.offset) if module is not None else None
+    loops = (one for one in walk(around) if isinstance(one, ast.While)) if around is not None else ()
+    return any(inner is effect.node for loop in loops for part in loop.body for inner in walk(part))
 
 
 def _of_list(effect: Effect) -> str:

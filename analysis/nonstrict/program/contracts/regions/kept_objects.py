@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.facts.scopes import is_as_passed, receiver_of
+from nonstrict.facts.scopes import is_as_passed, receiver_of, scope_of
 from nonstrict.facts.steps import may_meet, steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
@@ -55,12 +55,17 @@ class _Given(NamedTuple):
 def of(region: Interpreted, place: AccessPath) -> Kept:
     """The calls after which what lives at a place is still there in the next."""
     function, name = region.mark.function, region.parameter_at(place)
-    if place.root is not Root.ARGUMENT or function is None or name == receiver_of(function.node):
+    if place.root is not Root.ARGUMENT or function is None:
         return _ALL
     nodes = frozenset(node for _, node, _, _ in calls.of(region))
+    if name == receiver_of(function.node):
+        given = {node: (frame, node, node.func) for frame, node, _, _ in calls.of(region) if isinstance(node, ast.Call)}
+        if not all(_is_made_here(*one) for one in given.values()):
+            return _ALL
+    else:
+        given = {one[1]: one for one in varying.given_expressions(region.machine, function, name)}
     told: dict[tuple[object, ...], int] = {}
     where: list[Related] = []
-    given = {one[1]: one for one in varying.given_expressions(region.machine, function, name)}
     for frame, node, expression in given.values():
         one = _Given(frame, node, expression, place.path, nodes)
         steps = steps_of(expression)
@@ -68,6 +73,12 @@ def of(region: Interpreted, place: AccessPath) -> Kept:
         told[key] = told.get(key, 0) + _number(one, _HOPS)
         where.append(Related(span_of(frame.module.path, frame.offset, node), _GIVEN))
     return Kept(min(max(told.values(), default=0), MANY), tuple(where[:1]))
+
+
+def _is_made_here(frame: Frame, _: ast.AST, called: ast.expr) -> bool:
+    """Whether what is called is bound in the function that calls it."""
+    steps = steps_of(called)
+    return frame.function is not None and bool(steps) and steps[0] in scope_of(frame.function.node).assigned
 
 
 def _number(given: _Given, hops: int) -> int:
