@@ -14,6 +14,7 @@ from nonstrict.program.contracts.regions import graphs, sites
 from nonstrict.program.contracts.regions.compilations import Compilations
 from nonstrict.program.contracts.regions.region import CompiledRegion
 from nonstrict.program.contracts.regions.switched_off import switched_off
+from nonstrict.program.discovery import callers
 from nonstrict.program.domain.definitions import GuardFilter, Told
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.misapplied import OF_APPLICATIONS
@@ -171,7 +172,7 @@ def _breaks(region: CompiledRegion) -> Iterator[Break]:
 
 def _callers(machine: Machine, compiled: Compiled) -> Iterator[Related]:
     """The calls of a compiled function that were seen in code outside any trace."""
-    calls = {node: frame for frame, node, _, _ in machine.static_calls.get(compiled.function.node, ())}
+    calls = {node: frame for frame, node, _, _ in callers.seen_calls(machine, compiled.function)}
     for node, frame in calls.items():
         caller = frame.function.qualname if frame.function is not None else frame.module.name
         yield Related(span_of(frame.module.path, frame.offset, node), f"`{caller}`")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.closures import loads
 from nonstrict.facts.execution import simple_statements
+from nonstrict.facts.scopes import is_as_passed
 from nonstrict.facts.targets import bound_from
 from nonstrict.facts.walk import walk
 from nonstrict.models.members import CHANGING
@@ -15,7 +16,7 @@ from nonstrict.program.discovery import roots
 from nonstrict.program.discovery.sites import CallSite, Passing, passed_expression
 from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.effects import span_of
-from nonstrict.program.domain.values import AbstractObject, Flag, Kind, Value, container, join
+from nonstrict.program.domain.values import UNKNOWN, AbstractObject, Flag, Kind, Value, container, join
 from nonstrict.program.objects import parameters
 
 if TYPE_CHECKING:
@@ -201,7 +202,59 @@ def seen_calls(machine: Machine, function: Function) -> list[StaticCall]:
     """The calls of a function that were seen: of one that a compiler wrapped, those of the wrapper."""
     calls, region = machine.static_calls.get(function.node, []), machine.regions.get(function.node)
     wraps = region is not None and region.wraps
-    return [call for call in calls if not wraps or call[1] in machine.compiled_calls]
+    own = [call for call in calls if not wraps or call[1] in machine.compiled_calls]
+    if region is not None and not own:
+        own = _of_decorated(machine, function)
+    return [one for call in own for one in _made_through(machine, call, _HOPS)]
+
+
+def _of_decorated(machine: Machine, function: Function) -> list[StaticCall]:
+    """The calls of what a decorator puts in the place of a function, where that takes whatever it is given."""
+    if function.owner is not None or not getattr(function.node, "decorator_list", ()) or function.closure is not None:
+        return []
+    held = machine.global_value(function.module, function.name)
+    stand_ins = [one.function for one in held.alternatives() if one.function is not None]
+    return [
+        call
+        for one in stand_ins
+        if one is not function and _takes_all(one.node.args)
+        for call in machine.static_calls.get(one.node, ())
+        if _is_of(machine, call, one)
+    ]
+
+
+def _takes_all(taken: ast.arguments) -> bool:
+    return taken.vararg is not None and not (taken.posonlyargs or taken.args or taken.kwonlyargs)
+
+
+def _made_through(machine: Machine, call: StaticCall, hops: int) -> list[StaticCall]:
+    """A call, or those of the function around it, where that hands on all that it is given: `step(*args, **kwargs)`."""
+    frame, node, _, _ = call
+    function = frame.function
+    if function is None or not hops or not _hands_all_on(function, node):
+        return [call]
+    outer = [one for one in machine.static_calls.get(function.node, ()) if _is_of(machine, one, function)]
+    return [found for one in outer for found in _made_through(machine, one, hops - 1)] or [call]
+
+
+def _hands_all_on(function: Function, node: ast.AST) -> bool:
+    """Whether a call passes the arguments of the function around it, and nothing else."""
+    given, taken = node if isinstance(node, ast.Call) else None, function.node.args
+    if given is None or taken.vararg is None or not _takes_all(taken):
+        return False
+    names = [taken.vararg.arg, *([taken.kwarg.arg] if taken.kwarg is not None else [])]
+    positional = [one.value for one in given.args if isinstance(one, ast.Starred)]
+    named = [one.value for one in given.keywords if one.arg is None]
+    passed = [one.id for one in (*positional, *named) if isinstance(one, ast.Name)]
+    whole = len(positional) == len(given.args) and len(named) == len(given.keywords)
+    return whole and passed == names and all(is_as_passed(function.node, name) for name in names)
+
+
+def _is_of(machine: Machine, call: StaticCall, function: Function) -> bool:
+    """Whether a call is one of this function, and not of another that the same text defines."""
+    frame, node, _, _ = call
+    called = machine.evaluate(frame, node.func) if isinstance(node, ast.Call) else UNKNOWN
+    return any(one.function is function for one in called.alternatives())
 
 
 def seek_region(machine: Machine, mark: Mark) -> None:

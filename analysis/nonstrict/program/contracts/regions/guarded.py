@@ -159,8 +159,10 @@ _OPERANDS = 2
 
 
 def _note_argument(frame: Frame, node: ast.AST, value: Value, use: Use) -> None:
-    """An argument of an operator: a tensor, a number or a list of either."""
-    if value.kind in _SIZED and value.heap is not None:
+    """An argument of an operator: a tensor, a number or a list of either, or text, which is compared."""
+    if value.kind is Kind.STRING:
+        _note(frame, node, value, Use.BRANCH)
+    elif value.kind in _SIZED and value.heap is not None:
         _note(frame, node, value, Use.LENGTH)
         for entry in value.heap.items.values() if value.place.root is Root.FRESH else ():
             _note(frame, node, entry, use)
