@@ -48,10 +48,10 @@ def compiled(model=None, **options):
         return lambda function: compiled(function, **options)
     fast = compiler(model, **options, backend=counting)
 
-    def call(*arguments):
-        result = fast(*arguments)
+    def call(*arguments, **named):
+        result = fast(*arguments, **named)
         with torch.compiler.set_stance("force_eager"):
-            seen["wrong"] += not torch.allclose(result, model(*arguments))
+            seen["wrong"] += not torch.allclose(result, model(*arguments, **named))
         return result
 
     return call

@@ -33,10 +33,11 @@ def _how_often(one: Recompilation) -> str:
 
 
 def fixes(context: Context) -> Iterator[Fix]:
-    """Options under which torch does not compile it again."""
-    from nonstrict.fixes.marks import staying
+    """Options under which torch does not compile it again, and tensors in the place of numbers."""
+    from nonstrict.fixes.marks import numbers_as_tensors, staying
 
     yield from staying.stays(context)
+    yield from numbers_as_tensors.passed(context)
 
 
 RULE = Rule(

@@ -26,7 +26,7 @@ _IMPORTS = (ast.Import, ast.ImportFrom)
 
 def stays(context: Context) -> Iterator[Fix]:
     """Options under which the region is not compiled again for what the finding is about."""
-    found = _recompilation(context)
+    found = recompilation(context)
     for option in ways_out.of(context.body, found) if found is not None else ():
         yield from _configured(context, option) if option.is_config else with_dynamic(context, value=True)
 
@@ -53,7 +53,7 @@ def _with_dynamic(document: Document, node: ast.expr, text: str) -> Edit | None:
     return with_element(document, arguments_of(document, node), text)
 
 
-def _recompilation(context: Context) -> Recompilation | None:
+def recompilation(context: Context) -> Recompilation | None:
     """What the finding was made of."""
     here = (one for one in context.body.recompilations if one.seen.effect.span == context.finding.span)
     return next((one for one in here if one.seen.effect.cause == context.finding.cause), None)
