@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.library_calls import called
-from nonstrict.facts.use_def import use_def
+from nonstrict.facts.reaching import reaching
 
 if TYPE_CHECKING:
     from nonstrict.facts.library_calls import Names
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 
 def shape(
-    names: Names, around: FunctionNode | ast.Module, expression: ast.expr, followed: frozenset[str] = frozenset()
+    names: Names, around: FunctionNode | ast.Module, expression: ast.expr, followed: frozenset[ast.AST] = frozenset()
 ) -> tuple[ast.expr, ...] | None:
-    """The sizes of a tensor that is made right here, or bound to a variable once; None if they are not known."""
+    """The sizes of a tensor that is made right here, or bound to the variable that is read; None if not known."""
     if isinstance(expression, ast.Name):
-        bound = use_def(around).value(expression.id) if expression.id not in followed else None
-        return shape(names, around, bound, followed | {expression.id}) if bound is not None else None
+        bound = reaching(around, expression.id, expression) if expression not in followed else None
+        whole = bound.value if bound is not None and bound.part is None else None
+        return shape(names, around, whole, followed | {expression}) if whole is not None else None
     call = called(names, expression) if isinstance(expression, ast.Call) else None
     if call is None or call.library != "torch" or call.operand is None:
         return None

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.closures import loads
 from nonstrict.facts.execution import simple_statements
+from nonstrict.facts.reaching import reaching
 from nonstrict.facts.scopes import is_as_passed
 from nonstrict.facts.targets import bound_from
+from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import walk
 from nonstrict.models.members import CHANGING
 from nonstrict.program.discovery import roots
@@ -25,9 +27,11 @@ if TYPE_CHECKING:
     from nonstrict.findings import Span
     from nonstrict.program.domain.definitions import Function, Mark, Region, SeenCall
     from nonstrict.program.domain.modules import Module
+    from nonstrict.program.state.frames import Frame
     from nonstrict.program.state.machine import Machine, StaticCall
 
 _HOPS = 3
+_SEVERAL = 2
 
 
 def calls_of(machine: Machine, mark: Mark) -> list[SeenCall]:
@@ -189,7 +193,25 @@ def passings(machine: Machine, function: Function, name: str) -> Iterator[Passin
     for frame, node, positional, keywords in calls_of_function(machine, function):
         value = keywords.get(name, positional[index] if index < min(len(positional), len(names)) else None)
         if value is not None:
-            yield Passing(frame, node, value, passed_expression(node, positional, index, name))
+            expression = passed_expression(node, positional, index, name)
+            yield Passing(frame, node, _held_there(frame, expression) or value, expression)
+
+
+def _held_there(frame: Frame, expression: ast.expr | None) -> Value | None:
+    """What a variable of a module that is bound anew holds where it is passed: its value is that of all its bindings.
+
+    None for everything else, and where it is not known.
+    """
+    shell = frame.module.outline.shell
+    if frame.function is not None or not isinstance(expression, ast.Name):
+        return None
+    if len(use_def(shell).every(expression.id)) < _SEVERAL:
+        return None
+    bound = reaching(shell, expression.id, expression)
+    if bound is None or bound.value is None or bound.part is not None:
+        return None
+    with frame.machine.summaries.aside():
+        return frame.machine.evaluate(frame, bound.value)
 
 
 def calls_of_function(machine: Machine, function: Function) -> list[StaticCall]:

@@ -154,21 +154,23 @@ def distinct(machine: Machine, passed: list[Passing], counting: int = SOME) -> i
 
     `counting` as for `growing_by`.
     """
-    known: set[object] = set()
+    known, told, untold = set[object](), set[str](), set[str]()
     rounded: dict[ast.AST, int] = {}
     for node in dict.fromkeys(one.node for one in passed):
         here = [one for one in passed if one.node is node]
         constants = {_constant(machine, one.value) for one in here}
+        texts = {ast.dump(one.expression) for one in here if one.expression is not None}
         chosen = any(node in one.frame.chosen for one in here)
         looped = (rounds(one.frame, node, one.expression, counting) for one in here if one.expression is not None)
         times = max(looped, default=0)
         if None not in constants and (len(constants) > 1 or not times) and not chosen:
-            known |= constants
+            known, told = known | constants, told | texts
         elif times:
             rounded[node] = min(times, SOME) if chosen else times
         else:
-            known |= {ast.dump(one.expression) for one in here if one.expression is not None}
-    return len(known) + sum(rounded.values())
+            untold |= texts
+    # what is not known where a variable is passed may be what it holds elsewhere
+    return len(known) + len(untold - told) + sum(rounded.values())
 
 
 def _constant(machine: Machine, value: Value) -> object | None:
