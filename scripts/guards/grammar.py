@@ -52,6 +52,7 @@ CONFIG = {
     "allow_unspec_int_on_nn_module=True": ("int", "int from 0"),
     "automatic_dynamic_shapes=False": ("int", "int from 0", "float", "size"),
     "assume_static_by_default=False": ("int", "int from 0", "float", "size"),
+    "force_parameter_static_shapes=False": ("size of a parameter",),
 }
 
 

@@ -36,6 +36,7 @@ SECTIONS = (
     ),
     ("Other plain values", ("float", "bool", "str", "enum", "None or float"), ""),
     ("Tensors", tuple(states.TENSORS), "The kind is what differs between the tensors."),
+    ("Several types", tuple(states.TYPES), "The kind says of which type the values are."),
     ("Containers", tuple(states.CONTAINERS), "The kind is what differs between them."),
     ("What the region itself changes", tuple(changes.CHANGES), "Each call meets what the one before left."),
     ("Objects and functions", tuple(states.OBJECTS), "Each call is given another one."),

@@ -23,6 +23,7 @@ _OF_OBJECTS = (
     "entry of a global dict",
 )
 
+_DTYPES = "DTYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32]"
 TENSORS = {
     "tensor": Kind("[torch.full((4,), float(i)) for i in range(12)]"),
     "size": Kind("[torch.ones(i) for i in range(2, 14)]"),
@@ -32,10 +33,11 @@ TENSORS = {
     "rank": Kind("[torch.ones((2,) * (1 + i % 6)) for i in range(12)]"),
     "strides": Kind("[torch.ones(4, 4).t() if i % 2 else torch.ones(4, 4) for i in range(12)]"),
     "view": Kind("[torch.ones(8)[4:] if i % 2 else torch.ones(4) for i in range(12)]"),
-    "dtype": Kind("[torch.ones(4, dtype=torch.float64 if i % 2 else torch.float32) for i in range(12)]"),
+    "dtype": Kind("[torch.ones(4, dtype=dtype) for dtype in DTYPES * 2]", _DTYPES),
     "device": Kind('[torch.ones(4, device="meta" if i % 2 else "cpu") for i in range(12)]'),
     "requires_grad": Kind("[torch.ones(4, requires_grad=i % 2 == 0) for i in range(12)]"),
     "parameter": Kind("[nn.Parameter(torch.ones(4)) if i % 2 else torch.ones(4) for i in range(12)]"),
+    "size of a parameter": Kind("[nn.Parameter(torch.ones(i)) for i in range(2, 14)]"),
     "None or tensor": Kind("[None if i % 2 else torch.ones(4) for i in range(12)]"),
 }
 _TENSOR_USES = {
@@ -50,6 +52,15 @@ _TENSOR_USES = {
     "size as a position": ("return x * ROW[v.shape[0]]", ("size",)),
     "size as a key": ("return x * dict(enumerate(ROW))[v.shape[0]]", ("size",)),
     "size in a text": ('return x * len(f"k{v.shape[0]}")', ("size",)),
+}
+
+TYPES = {
+    "type": Kind("[torch.ones(4), 3, 2.5, True] * 3"),
+    "type of a plain value": Kind('[3, 2.5, "a", None] * 3'),
+}
+_TYPE_USES = {
+    "arithmetic": ("return x.sum() * v", ("type",)),
+    "branch": ("return x + 1 if v else x - 1", ("type of a plain value",)),
 }
 
 CONTAINERS = {
@@ -163,11 +174,17 @@ region = torch.compile(model{options})
 
 #: Their uses, in an order to read them in.
 USES = (*_TENSOR_USES, *_CONTAINER_USES, *_OBJECT_USES)
+_OBJECTS = (
+    (TENSORS, _TENSOR_USES),
+    (TYPES, _TYPE_USES),
+    (CONTAINERS, _CONTAINER_USES),
+    (OBJECTS, _OBJECT_USES),
+)
 
 
 def rows() -> Iterator[Row]:
     """All programs of this file."""
-    for kinds, uses in ((TENSORS, _TENSOR_USES), (CONTAINERS, _CONTAINER_USES), (OBJECTS, _OBJECT_USES)):
+    for kinds, uses in _OBJECTS:
         for use, (body, of) in uses.items():
             for kind in of:
                 for source in _OF_OBJECTS:
