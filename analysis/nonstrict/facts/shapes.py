@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from nonstrict.facts.library_calls import Names
     from nonstrict.facts.scopes import FunctionNode
 
+#: What makes a parameter of a tensor.
+PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
+
 
 def shape(
     names: Names, around: FunctionNode | ast.Module, expression: ast.expr, followed: frozenset[ast.AST] = frozenset()
@@ -22,11 +25,13 @@ def shape(
         whole = bound.value if bound is not None and bound.part is None else None
         return shape(names, around, whole, followed | {expression}) if whole is not None else None
     call = called(names, expression) if isinstance(expression, ast.Call) else None
-    if call is None or call.library != "torch" or call.operand is None:
+    if call is None or call.library not in ("torch", "") or call.operand is None:
         return None
     name, given, operator = call.name, [call.operand, *call.given], call.operator
-    if operator is not None and operator.like:
+    if call.dotted in PARAMETERS or (operator is not None and (operator.like or operator.keeps_shape)):
         return shape(names, around, call.operand, followed)
+    if call.is_method:
+        return None
     if name == "arange" and len(given) == 1:
         return (given[0],)
     if name == "tensor":

@@ -26,4 +26,6 @@ def use_instead(one: Recompilation) -> str:
     """The way out of compilations for each value."""
     if one.seen.effect.how is Use.LENGTH or one.seen.effect.how in _GROWING:
         return "change the container outside of the region, or hold a tensor of a fixed size"
+    if "size of a parameter" in one.kinds:
+        return "pass a tensor that is no parameter, or keep its size"
     return "hold it in a tensor, or keep it out of the region"

@@ -57,27 +57,28 @@ class _Part(NamedTuple):
 
 
 class Forms:
-    """The forms of the expressions of one function; `names` tells what its names stand for.
+    """The forms of the expressions of one function, or of a module's top level; `names` tells what names stand for.
 
     `dtypes` are those of parameters of which more is known than that they are parameters.
     """
 
-    def __init__(self, function: FunctionNode, names: Names, dtypes: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, function: FunctionNode | ast.Module, names: Names, dtypes: Mapping[str, str] | None = None
+    ) -> None:
         self._names = names
         self._dtypes = dtypes or {}
-        arguments = function.args
-        ordered = [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-        self._parameters = {name: f"${index}" for index, name in enumerate(ordered)}
-        self._numbers = {
-            each.arg: each.annotation.id for each in arguments.args if isinstance(each.annotation, ast.Name)
-        }
+        arguments = function.args if not isinstance(function, ast.Module) else None
+        plain = (*arguments.posonlyargs, *arguments.args) if arguments is not None else ()
+        ordered = (*plain, *arguments.kwonlyargs) if arguments is not None else ()
+        self._parameters = {each.arg: f"${index}" for index, each in enumerate(ordered)}
+        self._numbers = {each.arg: each.annotation.id for each in plain if isinstance(each.annotation, ast.Name)}
         #: what the local names are bound to, and the forms of those that were asked for
         self._values: dict[str, tuple[ast.expr | _Part | None, ...]] = {}
         self._known: dict[str, Form] = {}
         if not isinstance(function, ast.Lambda):
             self._note(function)
 
-    def _note(self, function: FunctionNode) -> None:
+    def _note(self, function: FunctionNode | ast.Module) -> None:
         """Record what the local names are bound to; what is changed in place keeps its dtype."""
         bound = use_def(function)
         for name in bound.definitions:

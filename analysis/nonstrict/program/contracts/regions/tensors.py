@@ -13,6 +13,7 @@ from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.boundary.dynamic_sizes import marking
 from nonstrict.program.contracts.regions import calls
+from nonstrict.program.contracts.regions.made import GRADIENTS, PARAMETER, Made, entries_in_loop, made
 from nonstrict.program.interpret.rounds import MANY, holds, rounds, turns
 from nonstrict.program.objects import naming
 
@@ -26,6 +27,8 @@ _APART = frozenset({0, 1})
 #: What tells torch that a size varies, in front of the first call.
 _MARKS = frozenset({"mark_dynamic", "maybe_mark_dynamic", "mark_unbacked"})
 _NO_SIZES = frozenset[int]()
+#: A parameter or not, with gradients or without.
+_KINDS = 2
 
 
 class Difference(NamedTuple):
@@ -44,7 +47,7 @@ class Difference(NamedTuple):
 class _Given(NamedTuple):
     """A tensor that a call passes: its sizes, where they are told, and how it lies in memory.
 
-    `rounds` is how often a loop joins something to it and calls the region with it.
+    `rounds` is how often a loop joins something to it and calls the region with it, `made` how it is made besides.
     """
 
     frame: Frame
@@ -52,6 +55,7 @@ class _Given(NamedTuple):
     sizes: tuple[ast.expr, ...] | None
     layout: str
     rounds: int
+    made: Made
 
 
 def difference(region: Interpreted, name: str) -> Difference | None:
@@ -65,11 +69,27 @@ def difference(region: Interpreted, name: str) -> Difference | None:
     ranks = {len(one.sizes) for one in told if one.sizes is not None}
     if len(ranks) > 1:
         return Difference("rank", len(ranks), told[-1].node, told[-1].frame)
-    by_size = _of_sizes(told) if told else None
-    if by_size is not None:
-        return by_size
+    found = [one for one in (_of_form(given), _of_dtypes(given), _of_sizes(told) if told else None) if one is not None]
+    if found:
+        return max(found, key=lambda one: one.number)
     layouts = {one.layout for one in given}
     return Difference("strides", len(layouts), given[-1].node, given[-1].frame) if len(layouts) > 1 else None
+
+
+def _of_form(given: list[_Given]) -> Difference | None:
+    """Parameters in some calls and other tensors in others; such as need gradients, where calls are not without."""
+    forms = {one.made.form: one for one in given if one.made.form}
+    if len(forms) < _KINDS:
+        return None
+    kind, form = ("parameter", PARAMETER) if PARAMETER in forms else ("requires_grad", GRADIENTS)
+    return Difference(kind, _KINDS, forms[form].node, forms[form].frame)
+
+
+def _of_dtypes(given: list[_Given]) -> Difference | None:
+    """Several dtypes."""
+    dtypes = frozenset[str]().union(*(one.made.dtypes for one in given))
+    last = next((one for one in reversed(given) if one.made.dtypes), None)
+    return Difference("dtype", len(dtypes), last.node, last.frame) if last is not None and len(dtypes) > 1 else None
 
 
 def _of_sizes(given: list[_Given]) -> Difference | None:
@@ -90,29 +110,26 @@ def _of_sizes(given: list[_Given]) -> Difference | None:
     if not found:
         return None
     number, sizes = max(found, key=lambda one: one[0])
-    kind = "two sizes" if len(found) > 1 else "size from 0" if sizes & _APART else "size"
+    if all(one.made.form == PARAMETER for one in given):
+        kind = "size of a parameter"
+    else:
+        kind = "two sizes" if len(found) > 1 else "size from 0" if sizes & _APART else "size"
     return Difference(kind, number, given[-1].node, given[-1].frame, frozenset(along))
 
 
 def _values(frame: Frame, call: ast.AST, size: ast.expr) -> frozenset[int]:
     """The sizes that a loop over numbers gives one after the other; none where that is not all there is to it."""
-    around = frame.function.node if frame.function is not None else frame.module.outline.shell
-    if not isinstance(size, ast.Name):
-        return _NO_SIZES
-    for loop in walk(around):
-        if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name) and loop.target.id == size.id:
-            entries = loop.iter.elts if isinstance(loop.iter, (ast.Tuple, ast.List)) else []
-            told = [one.value for one in entries if isinstance(one, ast.Constant) and isinstance(one.value, int)]
-            inside = any(inner is call for part in loop.body for inner in walk(part))
-            return frozenset(told) if inside and told and len(told) == len(entries) else _NO_SIZES
-    return _NO_SIZES
+    entries = entries_in_loop(frame, call, size)
+    told = [one.value for one in entries if isinstance(one, ast.Constant) and isinstance(one.value, int)]
+    return frozenset(told) if len(told) == len(entries) else _NO_SIZES
 
 
 def _given(frame: Frame, node: ast.AST, expression: ast.expr) -> _Given:
     names = naming.names_at(frame)
     around = frame.function.node if frame.function is not None else frame.module.outline.shell
     grown = _rounds_of_growth(frame, around, node, expression)
-    return _Given(frame, node, shape(names, around, expression), _layout(names, around, expression), grown)
+    sizes, layout = shape(names, around, expression), _layout(names, around, expression)
+    return _Given(frame, node, sizes, layout, grown, made(frame, node, expression))
 
 
 def _rounds_of_growth(frame: Frame, around: ast.AST, call: ast.AST, expression: ast.expr) -> int:

@@ -55,7 +55,10 @@ _GROWS = "called with another length here"
 OF_TENSORS = {
     "rank": "called with tensors of another rank here",
     "strides": "called with a tensor of other strides here",
-    **dict.fromkeys(("size", "size from 0", "two sizes"), "called with several sizes here"),
+    "dtype": "called with a tensor of another dtype here",
+    "requires_grad": "called with a tensor that requires gradients here",
+    "parameter": "called with a parameter here",
+    **dict.fromkeys(("size", "size from 0", "two sizes", "size of a parameter"), "called with several sizes here"),
 }
 _WRITTEN = "changes here between the calls"
 

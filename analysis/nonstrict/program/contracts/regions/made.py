@@ -1,0 +1,157 @@
+"""What a tensor that a call of a region passes is made as: of which dtypes, a parameter, needing gradients or not."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.facts.library_calls import called
+from nonstrict.facts.reaching import reaching
+from nonstrict.facts.shapes import PARAMETERS
+from nonstrict.facts.walk import walk
+from nonstrict.program.contracts.marks.form_tables import UNKNOWN
+from nonstrict.program.contracts.marks.tensor_forms import DTYPES, Forms, dtype_name
+from nonstrict.program.interpret.rounds import holds
+from nonstrict.program.objects import naming
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nonstrict.facts.library_calls import Names
+    from nonstrict.facts.scopes import FunctionNode
+    from nonstrict.program.contracts.marks.form_tables import Form
+    from nonstrict.program.state.frames import Frame
+
+#: The dtype of what is told none, where the program sets no other.
+_DEFAULT = "float32"
+_SETS_DEFAULT = frozenset({"set_default_dtype", "set_default_tensor_type"})
+#: What a dtype is told by beside a keyword.
+_CONVERSIONS = frozenset({"to", "type"})
+_PLAIN, GRADIENTS, PARAMETER = "plain", "gradients", "parameter"
+#: What makes a tensor from data, or of a number of elements.
+_FROM_DATA = frozenset({"tensor", "arange"})
+_SWITCHES = frozenset({"requires_grad_", "requires_grad"})
+
+
+class Made(NamedTuple):
+    """The dtypes that a tensor has, several in a loop that goes through them, and what it is to autograd.
+
+    That is `plain`, `gradients` where it is made to need them, `parameter`. What is not known is empty.
+    """
+
+    dtypes: frozenset[str] = frozenset()
+    form: str = ""
+
+
+def made(frame: Frame, call: ast.AST, expression: ast.expr) -> Made:
+    """How the tensor is made that a call passes."""
+    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    names = naming.names_at(frame)
+    source = _source(around, expression)
+    looped = frozenset(dtype_name(names, one) for one in entries_in_loop(frame, call, _told_dtype(names, source)))
+    if looped:
+        dtypes = looped if looped <= DTYPES else frozenset[str]()
+    else:
+        dtype = _Forms(around, names).of(source).dtype
+        dtype = _DEFAULT if dtype == "default" and not _sets_default(frame) else dtype
+        dtypes = frozenset({dtype}) & DTYPES
+    form = "" if _is_switched(around, expression) else _form(names, around, source)
+    return Made(dtypes, form)
+
+
+def entries_in_loop(frame: Frame, call: ast.AST, expression: ast.expr | None) -> Sequence[ast.expr]:
+    """What a loop around a call over a literal gives a variable, one after the other; none for everything else."""
+    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    if not isinstance(expression, ast.Name):
+        return ()
+    for loop in walk(around):
+        if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name) or loop.target.id != expression.id:
+            continue
+        if holds(loop.body, call):
+            over = _source(around, loop.iter)
+            return over.elts if isinstance(over, (ast.Tuple, ast.List)) else ()
+    return ()
+
+
+class _Forms(Forms):
+    """The forms of expressions, in which variables are what they are bound to where they are read."""
+
+    def __init__(self, around: FunctionNode | ast.Module, names: Names) -> None:
+        super().__init__(around, names)
+        self._around = around
+        self._followed = frozenset[ast.expr]()
+
+    def of(self, node: ast.expr) -> Form:
+        """The form of the tensor that an expression makes, or that a variable holds there."""
+        source = _source(self._around, node)
+        if source is node or isinstance(source, ast.Name) or source in self._followed:
+            return super().of(node) if source is node else UNKNOWN
+        before, self._followed = self._followed, self._followed | {source}
+        found = self.of(source)
+        self._followed = before
+        return found
+
+
+def _source(around: FunctionNode | ast.Module, expression: ast.expr) -> ast.expr:
+    """The expression that a variable is bound to where it is read, or what is not bound to one as a whole."""
+    followed = set[ast.expr]()
+    while isinstance(expression, ast.Name) and expression not in followed:
+        followed.add(expression)
+        bound = reaching(around, expression.id, expression)
+        if bound is None or bound.value is None or bound.part is not None:
+            break
+        expression = bound.value
+    return expression
+
+
+def _told_dtype(names: Names, source: ast.expr) -> ast.expr | None:
+    """What a call that makes a tensor is told as its dtype."""
+    if not isinstance(source, ast.Call):
+        return None
+    call = called(names, source)
+    first = call.given[0] if call.is_method and call.name in _CONVERSIONS and call.given else None
+    return next((keyword.value for keyword in source.keywords if keyword.arg == "dtype"), first)
+
+
+def _sets_default(frame: Frame) -> bool:
+    """Whether the file sets the dtype of tensors that are told none."""
+    module = frame.module
+    if not any(map(module.holds, _SETS_DEFAULT)):
+        return False
+    texts = [module.outline.shell, *(module.outline.node(chunk) for chunk in module.chunks_with(set(_SETS_DEFAULT)))]
+    return any(_calls_any(naming.names_below(frame.machine, module, text), text) for text in texts if text is not None)
+
+
+def _calls_any(names: Names, text: ast.AST) -> bool:
+    calls = (called(names, node) for node in walk(text) if isinstance(node, ast.Call))
+    return any(call.library == "torch" and call.name in _SETS_DEFAULT for call in calls)
+
+
+def _form(
+    names: Names, around: FunctionNode | ast.Module, source: ast.expr, followed: frozenset[ast.expr] = frozenset()
+) -> str:
+    """What a tensor is to autograd, by the expression that makes it."""
+    call = called(names, source) if isinstance(source, ast.Call) else None
+    if call is None or not isinstance(source, ast.Call):
+        return ""
+    told = {keyword.arg: keyword.value for keyword in source.keywords}
+    switch = told.get("requires_grad")
+    if None in told or not (switch is None or isinstance(switch, ast.Constant)):
+        return ""
+    needs = switch is not None and bool(switch.value)
+    if call.dotted in PARAMETERS:
+        return PARAMETER if switch is None or needs else ""
+    operator = call.operator
+    if call.library == "torch" and (call.name in _FROM_DATA or (operator and (operator.sized or operator.like))):
+        return GRADIENTS if needs else _PLAIN
+    kept = operator is not None and operator.keeps_shape and not call.given and source not in followed
+    under = _source(around, call.operand) if kept and call.operand is not None else None
+    form = _form(names, around, under, followed | {source}) if under is not None else ""
+    return form if form == _PLAIN else ""
+
+
+def _is_switched(around: ast.AST, expression: ast.expr) -> bool:
+    """Whether code says of a variable whether it needs gradients."""
+    name = expression.id if isinstance(expression, ast.Name) else ""
+    told = (one for one in walk(around) if isinstance(one, ast.Attribute) and one.attr in _SWITCHES) if name else ()
+    return any(isinstance(one.value, ast.Name) and one.value.id == name for one in told)
