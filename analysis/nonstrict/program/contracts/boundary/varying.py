@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.execution import is_main_guard
 from nonstrict.facts.scopes import is_as_passed
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
@@ -138,15 +139,26 @@ def given_expressions(machine: Machine, region: Function, name: str) -> Iterator
 
 def count(machine: Machine, function: Function, name: str, *, counting: int) -> int:
     """How many values calls pass for a parameter of a function; `counting` as for `growing_by`."""
-    calls = list(callers.passings(machine, function, name))
-    return distinct(
-        machine, [one._replace(value=value) for one in calls for value in _handed(machine, one, _HOPS)], counting
-    )
+    return number(machine, callers.passings(machine, function, name), counting)
+
+
+def number(machine: Machine, calls: Iterable[Passing], counting: int) -> int:
+    """How many values calls pass; where a helper makes one, what the helper is given."""
+    passed = [one._replace(value=value) for one in calls for value in _handed(machine, one, _HOPS)]
+    return distinct(machine, passed, counting)
 
 
 def handed(machine: Machine, calls: Iterable[Passing]) -> list[Value]:
     """What calls pass; where a helper makes one, what the helper is given."""
     return [value for one in calls for value in _handed(machine, one, _HOPS)]
+
+
+def is_chosen(frame: Frame, call: ast.AST) -> bool:
+    """Whether a condition decides on a call, other than whether the file runs as a program."""
+    if frame.function is not None:
+        return call in frame.chosen
+    conditions = (one for one in walk(frame.module.outline.shell) if isinstance(one, ast.If))
+    return any(holds([*one.body, *one.orelse], call) for one in conditions if not is_main_guard(one))
 
 
 def distinct(machine: Machine, passed: list[Passing], counting: int = SOME) -> int:

@@ -157,7 +157,7 @@ def _of_use(region: Interpreted, seen: Observed, varied: Varied) -> Recompilatio
         rows = rows_of(sources(region, size.tensor), varied.kinds, sizes.USES[use]) if use in sizes.USES else ()
         found = _recompilation(seen, told_by(region, rows), varied.number, varied.evidence, region)
         return found._replace(kinds=varied.kinds, rows=rows) if found is not None else None
-    if use is Use.BRANCH and varied.kinds <= _NUMBERS and idle_paths.has_idle_path(region):
+    if use is Use.BRANCH and varied.kinds <= _DECIDING and idle_paths.has_idle_path(region):
         return None  # whether the first call computes anything, the number decides
     among = of_objects(region, place) if varied.of_objects else sources(region, place)
     rows = rows_of(among, varied.kinds, str(use.value))
@@ -176,7 +176,8 @@ def _is_constant_in_graph(region: Interpreted, place: AccessPath) -> bool:
 
 _SEVERAL = 2
 _FLOATS = frozenset({"float"})
-_NUMBERS = _FLOATS | {"int"}
+#: Values that a first call may go a way with on which nothing is computed.
+_DECIDING = _FLOATS | {"int", "type of a plain value"}
 
 
 def rows_of(among: Iterable[str], kinds: Iterable[str], use: str) -> tuple[Row, ...]:

@@ -11,6 +11,7 @@ from nonstrict.facts.reaching import reaching
 from nonstrict.facts.shapes import shape
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
+from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.boundary.dynamic_sizes import marking
 from nonstrict.program.contracts.regions import calls
 from nonstrict.program.contracts.regions.made import GRADIENTS, PARAMETER, Made, entries_in_loop, made
@@ -69,7 +70,9 @@ def difference(region: Interpreted, name: str) -> Difference | None:
     ranks = {len(one.sizes) for one in told if one.sizes is not None}
     if len(ranks) > 1:
         return Difference("rank", len(ranks), told[-1].node, told[-1].frame)
-    found = [one for one in (_of_form(given), _of_dtypes(given), _of_sizes(told) if told else None) if one is not None]
+    surely = [one for one in given if one.made != Made() and not varying.is_chosen(one.frame, one.node)]
+    differences = (_of_form(surely), _of_dtypes(surely), _of_sizes(told) if told else None)
+    found = [one for one in differences if one is not None]
     if found:
         return max(found, key=lambda one: one.number)
     layouts = {one.layout for one in given}

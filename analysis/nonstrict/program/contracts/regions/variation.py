@@ -12,7 +12,7 @@ from nonstrict.events import Use
 from nonstrict.findings import Related
 from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.boundary.varying import growing_by
-from nonstrict.program.contracts.regions import between, instances, sizes
+from nonstrict.program.contracts.regions import between, instances, sizes, types_passed
 from nonstrict.program.contracts.regions.tensors import difference
 from nonstrict.program.discovery import callers
 from nonstrict.program.domain.access_paths import Root
@@ -51,6 +51,7 @@ _NONE = Varied()
 _SEVERAL = "called with several values here"
 _MADE = "objects with other values are made here"
 _OPTIONAL = "called with a tensor here, and without elsewhere"
+_TYPED = "called with a value of another type here"
 _GROWS = "called with another length here"
 OF_TENSORS = {
     "rank": "called with tensors of another rank here",
@@ -86,14 +87,17 @@ def _passed(region: Interpreted, given: Effect) -> Varied:
     default = _left_out(region, function, name)
     if default is not None and default.kind is Kind.NONE and given.how is Use.BRANCH:
         return _of_optional(region, function, name)
+    if not place.path and (typed := _of_types(region, function, given)).number > 1:
+        return typed
     if given.value.is_tensor and not place.path:
         return _of_tensors(region, name)
     if given.how is Use.LENGTH and not place.path:
         return _of_container(region, function, given)
-    calls = list(callers.passings(region.machine, function, name))
+    passings = callers.passings(region.machine, function, name)
+    calls = [one for one in passings if place.path or not types_passed.is_of_array(one.value)]
     values = [value for one in calls for value in (_reached(one.value, place.path),) if value is not None]
     if not place.path:
-        passed = varying.handed(region.machine, calls)
+        passed, count = varying.handed(region.machine, calls), varying.number(region.machine, calls, MANY)
         count = varying.count(region.machine, function, name, counting=MANY)
         if default is not None and key_of(default) not in {None, *map(key_of, passed)}:
             passed, count = [*passed, default], count + 1
@@ -102,6 +106,16 @@ def _passed(region: Interpreted, given: Effect) -> Varied:
         count, kinds = _held(calls, values), _kinds(values)
     spans = (Related(span_of(one.frame.module.path, one.frame.offset, one.node), _SEVERAL) for one in calls[:1])
     return Varied(kinds, count, tuple(spans)) if kinds and count > 1 else _NONE
+
+
+def _of_types(region: Interpreted, function: Function, given: Effect) -> Varied:
+    """Values of several types, in calls that are all made."""
+    calls = list(callers.passings(region.machine, function, region.parameter_at(given.place)))
+    if types_passed.several(varying.handed(region.machine, calls), given.how)[1]:
+        calls = [one for one in calls if not varying.is_chosen(one.frame, one.node)]
+    kind, number = types_passed.several(varying.handed(region.machine, calls), given.how)
+    where = (Related(span_of(one.frame.module.path, one.frame.offset, one.node), _TYPED) for one in calls[-1:])
+    return Varied(frozenset({kind}), number, tuple(where)) if kind else _NONE
 
 
 def _left_out(region: Interpreted, function: Function, name: str) -> Value | None:
