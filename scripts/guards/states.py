@@ -130,6 +130,14 @@ STATES = {
     "grad mode": ("[i % 2 == 0 for i in range(12)]", "with torch.set_grad_enabled(value):\n    region(x)"),
     "inference mode": ("[i % 2 == 0 for i in range(12)]", "with torch.inference_mode(value):\n    region(x)"),
     "autocast": ("[i % 2 == 0 for i in range(12)]", 'with torch.autocast("cpu", enabled=value):\n    region(x)'),
+    "grad and inference mode": (
+        "[torch.enable_grad, torch.no_grad, torch.inference_mode] * 4",
+        "with value():\n    region(x)",
+    ),
+    "autocast and its dtype": (
+        "[None, torch.float16, torch.bfloat16] * 4",
+        'with torch.autocast("cpu", value, enabled=value is not None):\n    region(x)',
+    ),
     "training mode": ("[i % 2 == 0 for i in range(12)]", "model.train(value)\nregion(x)"),
     "default dtype": ("[torch.float32, torch.float64] * 6", "torch.set_default_dtype(value)\nregion(x)"),
     "threads": ("[1, 2] * 6", "torch.set_num_threads(value)\nregion(x)"),

@@ -155,7 +155,7 @@ def defaults_used(machine: Machine, mark: Mark) -> dict[str, Value]:
     shared = parameters.shared_defaults(definition, function)
     found: dict[str, Value] = {}
     for call in calls_of(machine, mark) if shared else ():
-        if not _unpacks(call.node) and is_compiled(machine, call):
+        if not unpacks(call.node) and is_compiled(machine, call):
             given = {*parameter_names(mark)[: len(call.positional)], *call.keywords}
             found |= {name: value for name, value in shared.items() if name not in given}
     return found
@@ -319,7 +319,7 @@ def _collected(machine: Machine, function: Function, names: list[str]) -> dict[s
     """What `*args` and `**kwargs` of a function hold, where all seen calls pass as many and by the same names."""
     arguments = function.node.args
     calls = seen_calls(machine, function) if arguments.vararg or arguments.kwarg else []
-    if not calls or any(_unpacks(node) for _, node, _, _ in calls):
+    if not calls or any(unpacks(node) for _, node, _, _ in calls):
         return {}
     found: dict[str, Value] = {}
     taken = len(arguments.posonlyargs) + len(arguments.args)
@@ -349,7 +349,7 @@ def _changes(function: Function, name: str) -> bool:
     return False
 
 
-def _unpacks(node: ast.AST) -> bool:
+def unpacks(node: ast.AST) -> bool:
     """Whether a call does not tell how many arguments it passes."""
     if not isinstance(node, ast.Call):
         return True

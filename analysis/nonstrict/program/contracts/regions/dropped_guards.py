@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.events import Event
-from nonstrict.program.contracts.regions import differing_options, grad_modes, recompilations, training_modes
+from nonstrict.program.contracts.regions import differing_options, recompilations, torch_states, training_modes
 from nonstrict.program.contracts.regions.compilations import Compilations
 from nonstrict.program.contracts.regions.guard_sources import holders
 from nonstrict.program.contracts.regions.variation import OF_TENSORS
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.effects import Observed
     from nonstrict.program.domain.values import Value
 
-_GRAD_MODE = frozenset({grad_modes.SOURCE})
 _TRAINING_MODE = frozenset({training_modes.SOURCE})
 _OTHER_OPTION = frozenset({differing_options.SOURCE})
 #: What is computed with as a symbol where sizes are dynamic from the start: its guard is one of `SHAPE_ENV`.
@@ -104,7 +103,7 @@ def _drops(region: Interpreted, dropped: GuardFilter, one: Recompilation) -> boo
     """Whether a filter drops the guard for which a region would be compiled anew."""
     if one.kinds == _OTHER_OPTION:
         return False  # that is no guard
-    if one.kinds == _GRAD_MODE:
+    if one.kinds & torch_states.SOURCES:
         return dropped in (GuardFilter.BUT_TENSORS, GuardFilter.ALL)
     is_global, of_tensor = one.place.seen_as is Root.GLOBAL, one.kinds <= OF_TENSORS.keys()
     if dropped is GuardFilter.ALL:

@@ -9,11 +9,11 @@ from nonstrict.knowledge import guards
 from nonstrict.program.contracts.regions import (
     between,
     differing_options,
-    grad_modes,
     idle_paths,
     inside,
     kept_objects,
     sizes,
+    torch_states,
     training_modes,
     variation,
 )
@@ -92,14 +92,20 @@ def of_region(region: Interpreted, stale: Collection[AccessPath]) -> Iterator[Re
         if not between.is_set_anew(region, place) and (found := _of_change(region, place, one)) is not None:
             yield found
     at: set[ast.AST] = set()  # what differs in the same call is one compilation
-    for what in (differing_options, grad_modes, training_modes):
-        told = guards.compiled(what.SOURCE, torch=region.torch)
-        for seen, values in what.observed(region):
-            found = _recompilation(seen, told, values, (), region) if values >= _SEVERAL else None
-            if found is not None and seen.effect.node not in at:
-                at.add(seen.effect.node)
-                yield found._replace(kinds=frozenset({what.SOURCE}))
+    for source, seen, values in _of_states(region):
+        told = guards.compiled(source, torch=region.torch)
+        found = _recompilation(seen, told, values, (), region) if values >= _SEVERAL else None
+        if found is not None and seen.effect.node not in at:
+            at.add(seen.effect.node)
+            yield found._replace(kinds=frozenset({source}))
     yield from _of_uses(region, {*changed, *stale})
+
+
+def _of_states(region: Interpreted) -> Iterator[tuple[str, Observed, int]]:
+    """What else Dynamo tells calls apart by than what a region uses: its source, and how many of it there are."""
+    yield from ((differing_options.SOURCE, *one) for one in differing_options.observed(region))
+    yield from torch_states.observed(region)
+    yield from ((training_modes.SOURCE, *one) for one in training_modes.observed(region))
 
 
 def _of_change(region: Interpreted, place: AccessPath, one: Changed) -> Recompilation | None:
