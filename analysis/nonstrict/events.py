@@ -234,6 +234,7 @@ class Use(_Plain):
     FORMAT = "format"
     LENGTH = "length"
     """How many entries a container has."""
+    CALL = "call"
 
 
 class Lowered(_Plain):

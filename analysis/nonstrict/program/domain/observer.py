@@ -46,6 +46,9 @@ class Observer(Generic[FrameT, FunctionT]):
     ) -> None:
         """A method of a value outside the program is called."""
 
+    def callee_evaluated(self, frame: FrameT, node: ast.Call) -> None:
+        """It is known what a call is of."""
+
     def native_called(self, frame: FrameT, node: ast.AST, callee: str) -> None:
         """Compiled code outside torch is called."""
 

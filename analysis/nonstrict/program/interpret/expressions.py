@@ -120,6 +120,7 @@ def _attribute(frame: Frame, node: ast.Attribute) -> Value:
 
 def _call(frame: Frame, node: ast.Call) -> Value:
     callee = evaluate(frame, node.func)
+    frame.observer.callee_evaluated(frame, node)
     positional: list[Value] = []
     for argument in node.args:
         if isinstance(argument, ast.Starred):

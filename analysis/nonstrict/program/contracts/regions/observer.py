@@ -9,6 +9,7 @@ from nonstrict.program.contracts.regions import (
     arguments,
     assertions,
     breaks,
+    callees,
     dispatch,
     folding,
     guarded,
@@ -68,6 +69,10 @@ class RegionObserver(Observer["Frame", "Function"]):
         """The table knows methods by the kinds of their receivers."""
         breaks.method(frame, node, receiver, name, positional, keywords)
         guarded.method(frame, node, receiver, name, positional, keywords)
+
+    def callee_evaluated(self, frame: Frame, node: ast.Call) -> None:
+        """Dynamo guards the code of functions that it is given."""
+        callees.called(frame, node)
 
     def native_called(self, frame: Frame, node: ast.AST, callee: str) -> None:
         """Dynamo does not know what is neither of torch, nor of NumPy or Triton."""

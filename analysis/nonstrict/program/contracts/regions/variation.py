@@ -12,7 +12,7 @@ from nonstrict.events import Use
 from nonstrict.findings import Related
 from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.boundary.varying import growing_by
-from nonstrict.program.contracts.regions import between, instances, sizes, types_passed
+from nonstrict.program.contracts.regions import between, callees, instances, sizes, types_passed
 from nonstrict.program.contracts.regions.tensors import difference
 from nonstrict.program.discovery import callers
 from nonstrict.program.domain.access_paths import Root
@@ -52,6 +52,7 @@ _SEVERAL = "called with several values here"
 _MADE = "objects with other values are made here"
 _OPTIONAL = "called with a tensor here, and without elsewhere"
 _TYPED = "called with a value of another type here"
+_FUNCTIONS = "called with several functions here"
 _GROWS = "called with another length here"
 OF_TENSORS = {
     "rank": "called with tensors of another rank here",
@@ -91,6 +92,8 @@ def _passed(region: Interpreted, given: Effect) -> Varied:
         return typed
     if given.value.is_tensor and not place.path:
         return _of_tensors(region, name)
+    if given.how is Use.CALL:
+        return _of_callees(region, function, name)
     if given.how is Use.LENGTH and not place.path:
         return _of_container(region, function, given)
     passings = callers.passings(region.machine, function, name)
@@ -98,7 +101,6 @@ def _passed(region: Interpreted, given: Effect) -> Varied:
     values = [value for one in calls for value in (_reached(one.value, place.path),) if value is not None]
     if not place.path:
         passed, count = varying.handed(region.machine, calls), varying.number(region.machine, calls, MANY)
-        count = varying.count(region.machine, function, name, counting=MANY)
         if default is not None and key_of(default) not in {None, *map(key_of, passed)}:
             passed, count = [*passed, default], count + 1
         kinds = _kinds(passed)
@@ -160,6 +162,16 @@ def _of_size(region: Interpreted, name: str, size: Size) -> Varied:
         return _NONE
     where = Related(span_of(found.frame.module.path, found.frame.offset, found.node), OF_TENSORS[found.kind])
     return Varied(frozenset({"size"}), found.number, (where,))
+
+
+def _of_callees(region: Interpreted, function: Function, name: str) -> Varied:
+    """Functions that the calls pass."""
+    found = callees.difference(region, function, name)
+    if found is None:
+        return _NONE
+    kind, number, one = found
+    where = Related(span_of(one.frame.module.path, one.frame.offset, one.node), _FUNCTIONS)
+    return Varied(frozenset({kind}), number, (where,))
 
 
 def _of_container(region: Interpreted, function: Function, given: Effect) -> Varied:
