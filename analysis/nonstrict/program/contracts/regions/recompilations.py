@@ -43,6 +43,7 @@ _CONFIG = {
     "allow_unspec_int_on_nn_module": "allow_unspec_int_on_nn_module=True",
     "assume_static_by_default": "assume_static_by_default=False",  # whatever the next one says
     "automatic_dynamic_shapes": "automatic_dynamic_shapes=False",
+    "force_parameter_static_shapes": "force_parameter_static_shapes=False",
 }
 #: What says how often a function is compiled anew.
 _LIMITS = ("recompile_limit", "cache_size_limit")
