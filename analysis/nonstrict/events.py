@@ -215,6 +215,8 @@ class Use(_Plain):
     """It is computed with, beside a tensor; of a tensor, any use of what it holds."""
     NUMBERS = "arithmetic of numbers"
     """It is computed with, and no tensor takes part: what becomes of the result decides."""
+    RETURNED = "number that is returned"
+    """What is computed of it without a tensor is returned."""
     PARAMETER = "operator parameter"
     FUNCTION = "function of numbers"
     """`math.sqrt`."""

@@ -81,6 +81,7 @@ USES: dict[str, dict[str, str]] = {
         "float": "return F.leaky_relu(x, v)",
     },
     "function of numbers": dict.fromkeys(("int", "float"), "return x * math.sqrt(v)"),
+    "number that is returned": dict.fromkeys(("int", "float"), "return x + 1, v * 2"),
     "whole part": {"float": "return x * int(v)"},
     "size": dict.fromkeys(("int", "int from 0"), "return x.sum() + torch.ones(v)"),
     "loop bound": dict.fromkeys(("int", "int from 0"), "for _ in range(v):\n    x = x + 1\nreturn x"),

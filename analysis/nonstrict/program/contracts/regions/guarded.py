@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Iterator, Mapping, Sequence
 
-    from nonstrict.program.domain.effects import Effect
+    from nonstrict.program.domain.access_paths import AccessPath
+    from nonstrict.program.domain.effects import Effect, Summary
     from nonstrict.program.state.frames import Frame
 
 #: What Dynamo guards by what it is, once something is computed of it; what is not known may be one of these.
@@ -177,6 +178,14 @@ def _note(frame: Frame, node: ast.AST, value: Value, use: Use) -> None:
     for one in value.alternatives() if use is Use.LENGTH else ():
         if one.kind in _SIZED and _is_outer(one):
             frame.emit(Event.GUARD, node, one.place, one, how=use)
+
+
+def returned(summary: Summary) -> frozenset[AccessPath]:
+    """Where the numbers come from of which a function computes one that it returns, by itself or among others."""
+    found = summary.returns.alternatives() if summary.returns is not None else ()
+    parts = [part for one in found for part in (one, *(one.heap.items.values() if one.heap is not None else ()))]
+    numbers = (one for one in parts if one.kind is Kind.NUMBER and one.place.root is Root.FRESH)
+    return frozenset(given.place for one in numbers for given in inputs(one))
 
 
 def inputs(value: Value) -> Iterator[Effect]:

@@ -9,6 +9,7 @@ from nonstrict.knowledge import guards
 from nonstrict.program.contracts.regions import (
     between,
     differing_options,
+    guarded,
     idle_paths,
     inside,
     kept_objects,
@@ -133,7 +134,7 @@ def _of_uses(region: Interpreted, but: Collection[AccessPath]) -> Iterator[Recom
     worst: dict[AccessPath, Recompilation] = {}
     first: dict[AccessPath, Observed] = {}
     known: dict[tuple[AccessPath, How | None], Varied] = {}
-    for seen in region.observed(Event.GUARD):
+    for seen in _guarded(region):
         place = seen.effect.place
         size = sizes.at(place)
         whole = place if size is None else size.tensor
@@ -150,6 +151,15 @@ def _of_uses(region: Interpreted, but: Collection[AccessPath]) -> Iterator[Recom
             worst[whole] = found
     for place, one in worst.items():
         yield one._replace(seen=first[place]) if place in first and one.seen.effect.how is Use.ARITHMETIC else one
+
+
+def _guarded(region: Interpreted) -> Iterator[Observed]:
+    """The uses of what a region has from outside, and what it returns of them."""
+    returned = guarded.returned(region.summary)
+    for seen in region.observed(Event.GUARD):
+        yield seen
+        if seen.effect.how is Use.NUMBERS and seen.effect.place in returned:
+            yield seen._replace(effect=seen.effect._replace(how=Use.RETURNED))
 
 
 def _cost(one: Recompilation) -> tuple[bool, bool, int]:
