@@ -170,16 +170,19 @@ def build(model, blocks):
 """
 
 
-def test_modules_of_torch_that_call_one_of_the_program_are_not_looked_at(nonstrict: Command, tmp_path: Path):
+def test_of_modules_of_torch_those_that_call_one_of_the_program_are_not_looked_at(nonstrict: Command, tmp_path: Path):
     (tmp_path / "holders.py").write_text(HOLDERS)
     regions = json.loads(nonstrict("regions", "holders.py", "--isolated", "--output-format", "json").out)
     assert [region["reason"] for region in regions] == [
         "what `FullyShardedDataParallel(Net())` calls is not looked into",
         "what `torch.nn.DataParallel(Net())` calls is not looked into",
+        None,
+        None,
         "what `torch.nn.parallel.DistributedDataParallel(module=model)` calls is not looked into",
         "what `torch.nn.Sequential(*blocks)` calls is not looked into",
         "what `torch.nn.TransformerEncoder(model, 6)` calls is not looked into",
     ]
+    assert [region["function"] for region in regions if not region["reason"]] == ["Linear", "Sequential"]
 
 
 INHERITED = """\

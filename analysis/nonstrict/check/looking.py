@@ -10,14 +10,16 @@ from nonstrict.coverage import Break, Callee, Looked, Option, Part, Region
 from nonstrict.events import Construct, Event
 from nonstrict.findings import Related
 from nonstrict.program.contracts.marked_body import described
-from nonstrict.program.contracts.regions import graphs, sites
+from nonstrict.program.contracts.regions import calls, graphs, sites
 from nonstrict.program.contracts.regions.compilations import Compilations
 from nonstrict.program.contracts.regions.region import CompiledRegion
 from nonstrict.program.contracts.regions.switched_off import switched_off
+from nonstrict.program.contracts.regions.torch_modules import TorchModule
 from nonstrict.program.discovery import callers
 from nonstrict.program.domain.definitions import GuardFilter, Told
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.misapplied import OF_APPLICATIONS
+from nonstrict.program.domain.values import Kind
 from nonstrict.rules.constructs import construct
 from nonstrict.rules.purity import unseen_of
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from nonstrict.findings import Span
     from nonstrict.program.contracts.marked_body import MarkedBody
     from nonstrict.program.domain.definitions import Compiled, CompileOptions, CompileSite, Function
+    from nonstrict.program.state.frames import Frame
     from nonstrict.program.state.machine import Machine
 
     #: What is compiled, and where.
@@ -57,10 +60,13 @@ def looked_at(machine: Machine, paths: Iterable[str], bodies: Iterable[MarkedBod
     marks = frozenset(body.marked_at for body in marked)
     wasted = {body.mark.node: body.mark.wasted.how for body in bodies if body.mark.wasted is not None}
     known = {(one.mark.function, one.mark.node): one for one in bodies if isinstance(one, CompiledRegion)}
+    of_torch = {one.mark.node: one for one in bodies if isinstance(one, TorchModule)}
     told: list[Region] = []
     regions: dict[MarkedBody, list[Region]] = {}
     for site in machine.part(Compilations).at.values():
-        for body, seen in _told(machine, site, known, details=details):
+        module = of_torch.get(site.node)
+        seen_here = _told(machine, site, known, details=details) if module is None else [_of_torch(module, site)]
+        for body, seen in seen_here:
             why = seen.wasted or (_WASTED.get(wasted.get(site.node, ""), "") if seen.function else "")
             region = seen._replace(wasted=why, graphs=(0, 0), parts=(), breaks=(), callers=()) if why else seen
             told.append(region)
@@ -81,8 +87,19 @@ def _told(
         yield body, _region(machine, at, compiled, body if details else None)._replace(wasted=off)
     told = site.compiled or machine.part(Compilations).hands_on(site)
     why = "" if told else sites.unknown(site, site.node)
+    given = site.given
     if why:
         yield None, Region(at, at, missed=why)
+    elif not told and given is not None and given.kind is Kind.MODULE:
+        yield None, Region(at, at, given.dotted.rpartition(".")[2])  # one of torch, whose calls are not known
+
+
+def _of_torch(body: TorchModule, site: CompileSite) -> tuple[MarkedBody, Region]:
+    """A module of torch, of which no function of the program tells: one graph, as far as it is known."""
+    at = span_of(site.path, site.offset, site.node)
+    callers = tuple(_calling((node, frame) for frame, node, _, _ in calls.of(body)))
+    options = tuple(_options(site.options))
+    return body, Region(at, at, body.function, options=options, whole=body.fullgraph, graphs=(1, 1), callers=callers)
 
 
 def _switched_off(machine: Machine, compiled: Compiled) -> str:
@@ -172,8 +189,12 @@ def _breaks(region: CompiledRegion) -> Iterator[Break]:
 
 def _callers(machine: Machine, compiled: Compiled) -> Iterator[Related]:
     """The calls of a compiled function that were seen in code outside any trace."""
-    calls = {node: frame for frame, node, _, _ in callers.seen_calls(machine, compiled.function)}
-    for node, frame in calls.items():
+    yield from _calling((node, frame) for frame, node, _, _ in callers.seen_calls(machine, compiled.function))
+
+
+def _calling(calls: Iterable[tuple[ast.AST, Frame]]) -> Iterator[Related]:
+    """The functions and modules in which some calls stand."""
+    for node, frame in dict(calls).items():
         caller = frame.function.qualname if frame.function is not None else frame.module.name
         yield Related(span_of(frame.module.path, frame.offset, node), f"`{caller}`")
 

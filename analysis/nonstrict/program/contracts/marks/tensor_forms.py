@@ -323,7 +323,12 @@ def dtype_name(names: Names, node: ast.expr) -> str:
     """The dtype that an expression names: `torch.long`, `np.float64`, `"float64"`, `float`."""
     if isinstance(node, ast.Constant):
         return node.value if node.value in DTYPES else ""
-    library, _, name = names(node).partition(".")
+    return named_dtype(names(node))
+
+
+def named_dtype(dotted: str) -> str:
+    """The dtype that something of torch, NumPy or Python is; "" for everything else."""
+    library, _, name = dotted.partition(".")
     if library == "builtins":
         return _PYTHON.get(name, "")
     if library not in ("torch", "numpy"):

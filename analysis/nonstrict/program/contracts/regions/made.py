@@ -10,9 +10,9 @@ from nonstrict.facts.reaching import reaching
 from nonstrict.facts.shapes import PARAMETERS
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.marks.form_tables import UNKNOWN
-from nonstrict.program.contracts.marks.tensor_forms import DTYPES, Forms, dtype_name
+from nonstrict.program.contracts.marks.tensor_forms import DTYPES, Forms, named_dtype
 from nonstrict.program.interpret.rounds import holds
-from nonstrict.program.objects import naming
+from nonstrict.program.objects import iteration, naming
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nonstrict.facts.library_calls import Names
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.program.contracts.marks.form_tables import Form
+    from nonstrict.program.domain.values import Value
     from nonstrict.program.state.frames import Frame
 
 #: The dtype of what is told none, where the program sets no other.
@@ -48,7 +49,7 @@ def made(frame: Frame, call: ast.AST, expression: ast.expr) -> Made:
     around = frame.function.node if frame.function is not None else frame.module.outline.shell
     names = naming.names_at(frame)
     source = _source(around, expression)
-    looped = frozenset(dtype_name(names, one) for one in entries_in_loop(frame, call, _told_dtype(names, source)))
+    looped = frozenset(_dtype_of(one) for one in entries_in_loop(frame, call, _told_dtype(names, source)))
     if looped:
         dtypes = looped if looped <= DTYPES else frozenset[str]()
     else:
@@ -59,8 +60,8 @@ def made(frame: Frame, call: ast.AST, expression: ast.expr) -> Made:
     return Made(dtypes, form)
 
 
-def entries_in_loop(frame: Frame, call: ast.AST, expression: ast.expr | None) -> Sequence[ast.expr]:
-    """What a loop around a call over a literal gives a variable, one after the other; none for everything else."""
+def entries_in_loop(frame: Frame, call: ast.AST, expression: ast.expr | None) -> Sequence[Value]:
+    """What a loop around a call gives a variable, one after the other; none where that is not all known."""
     around = frame.function.node if frame.function is not None else frame.module.outline.shell
     if not isinstance(expression, ast.Name):
         return ()
@@ -68,9 +69,12 @@ def entries_in_loop(frame: Frame, call: ast.AST, expression: ast.expr | None) ->
         if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name) or loop.target.id != expression.id:
             continue
         if holds(loop.body, call):
-            over = _source(around, loop.iter)
-            return over.elts if isinstance(over, (ast.Tuple, ast.List)) else ()
+            return iteration.entries(frame, frame.machine.evaluate(frame, loop.iter)) or ()
     return ()
+
+
+def _dtype_of(entry: Value) -> str:
+    return named_dtype(entry.dotted) if entry.dotted else entry.const if isinstance(entry.const, str) else ""
 
 
 class _Forms(Forms):

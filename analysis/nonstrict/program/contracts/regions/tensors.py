@@ -123,7 +123,7 @@ def _of_sizes(given: list[_Given]) -> Difference | None:
 def _values(frame: Frame, call: ast.AST, size: ast.expr) -> frozenset[int]:
     """The sizes that a loop over numbers gives one after the other; none where that is not all there is to it."""
     entries = entries_in_loop(frame, call, size)
-    told = [one.value for one in entries if isinstance(one, ast.Constant) and isinstance(one.value, int)]
+    told = [one.const for one in entries if isinstance(one.const, int)]
     return frozenset(told) if len(told) == len(entries) else _NO_SIZES
 
 
