@@ -9,9 +9,10 @@ from nonstrict.facts.walk import walk
 from nonstrict.models.members import REMOVING, STORING
 from nonstrict.program.domain.constant_folding import key_of
 from nonstrict.program.domain.values import Kind
+from nonstrict.program.objects import iteration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nonstrict.program.domain.values import Value
     from nonstrict.program.state.frames import Frame
@@ -48,6 +49,19 @@ def _loops(
                 if _stores_any(generator.target, names):
                     apart = not generator.ifs and _tells_apart(frame, expression, _stored_in(generator.target))
                     yield length(frame, generator.iter, counting) if apart else SOME
+
+
+def entries_in_loop(frame: Frame, call: ast.AST, expression: ast.expr | None) -> Sequence[Value]:
+    """What a loop around a call gives a variable, one after the other; none where that is not all known."""
+    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    for loop in walk(around) if isinstance(expression, ast.Name) else ():
+        if isinstance(loop, ast.For) and holds(loop.body, call) and _is_called(loop.target, expression):
+            return iteration.entries(frame, frame.machine.evaluate(frame, loop.iter)) or ()
+    return ()
+
+
+def _is_called(target: ast.expr, name: ast.expr | None) -> bool:
+    return isinstance(target, ast.Name) and isinstance(name, ast.Name) and target.id == name.id
 
 
 def turns(frame: Frame | None, loop: ast.For | ast.AsyncFor | ast.While, counting: int = SOME) -> int:

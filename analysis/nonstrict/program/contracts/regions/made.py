@@ -11,12 +11,10 @@ from nonstrict.facts.shapes import PARAMETERS
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.marks.form_tables import UNKNOWN
 from nonstrict.program.contracts.marks.tensor_forms import DTYPES, Forms, named_dtype
-from nonstrict.program.interpret.rounds import holds
-from nonstrict.program.objects import iteration, naming
+from nonstrict.program.interpret.rounds import entries_in_loop
+from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from nonstrict.facts.library_calls import Names
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.program.contracts.marks.form_tables import Form
@@ -58,19 +56,6 @@ def made(frame: Frame, call: ast.AST, expression: ast.expr) -> Made:
         dtypes = frozenset({dtype}) & DTYPES
     form = "" if _is_switched(around, expression) else _form(names, around, source)
     return Made(dtypes, form)
-
-
-def entries_in_loop(frame: Frame, call: ast.AST, expression: ast.expr | None) -> Sequence[Value]:
-    """What a loop around a call gives a variable, one after the other; none where that is not all known."""
-    around = frame.function.node if frame.function is not None else frame.module.outline.shell
-    if not isinstance(expression, ast.Name):
-        return ()
-    for loop in walk(around):
-        if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name) or loop.target.id != expression.id:
-            continue
-        if holds(loop.body, call):
-            return iteration.entries(frame, frame.machine.evaluate(frame, loop.iter)) or ()
-    return ()
 
 
 def _dtype_of(entry: Value) -> str:

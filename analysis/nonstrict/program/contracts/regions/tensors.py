@@ -14,8 +14,8 @@ from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.boundary.dynamic_sizes import marking
 from nonstrict.program.contracts.regions import calls
-from nonstrict.program.contracts.regions.made import GRADIENTS, PARAMETER, Made, entries_in_loop, made
-from nonstrict.program.interpret.rounds import MANY, holds, rounds, turns
+from nonstrict.program.contracts.regions.made import GRADIENTS, PARAMETER, Made, made
+from nonstrict.program.interpret.rounds import MANY, entries_in_loop, holds, rounds, turns
 from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.constant_folding import key_of
 from nonstrict.program.domain.effects import Effect, Observed
 from nonstrict.program.domain.values import Kind
-from nonstrict.program.interpret.rounds import holds
-from nonstrict.program.objects import iteration, naming
+from nonstrict.program.interpret.rounds import entries_in_loop, holds
+from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -242,10 +242,8 @@ def _constant(value: Value) -> object | None:
 def _values(frame: Frame, expression: ast.expr) -> Iterable[Value]:
     """What an expression stands for, in each round of a loop and in each call of its function."""
     name = expression.id if isinstance(expression, ast.Name) else ""
-    around = frame.function.node if frame.function is not None else frame.module.outline.shell
-    for loop in walk(around) if name else ():
-        if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name) and loop.target.id == name:
-            return iteration.entries(frame, frame.machine.evaluate(frame, loop.iter)) or ()
+    if entries := entries_in_loop(frame, expression, expression):
+        return entries
     if frame.function is not None and name and is_as_passed(frame.function.node, name):
         return varying.handed(frame.machine, callers.passings(frame.machine, frame.function, name))
     return (frame.machine.evaluate(frame, expression),)
