@@ -77,6 +77,48 @@ def test_several_regions_have_their_turn_each(
     }
 
 
+def test_sizes_containers_and_states_of_torch_are_asked_for_by_their_guards(
+    nonstrict: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    text = """
+    import torch
+
+    @torch.compile
+    def rows(x):
+        total = 0
+        for i in range(x.shape[0]):
+            total = total + x[i]
+        return total
+
+    @torch.compile
+    def filled(x, history):
+        history.append(x * 2)
+        return x + 1
+
+    @torch.compile
+    def stored(x, found, i):
+        found[i] = x * 2
+        return x + 1
+
+    @torch.compile
+    def product(x):
+        return x @ x
+
+    history, found = [], {}
+    for n in range(2, 14):
+        rows(torch.ones(n))
+        filled(torch.ones(3), history)
+        stored(torch.ones(3), found, n)
+    product(torch.ones(3, 3))
+    with torch.autocast("cpu"):
+        product(torch.ones(3, 3))
+    """
+    verdicts = told(nonstrict, tmp_path, text)
+    assert {key: one["status"] for key, one in verdicts.items()} == dict.fromkeys(
+        [("NST803", "rows"), ("NST803", "filled"), ("NST803", "stored"), ("NST804", "product")], "confirmed"
+    )
+
+
 def test_calls_are_repeated_and_values_changed_where_the_program_does_not(
     nonstrict: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:

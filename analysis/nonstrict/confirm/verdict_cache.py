@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nonstrict.confirm.suspects import Suspect
     from nonstrict.findings import Measured
 
-_FORMAT = 5
+_FORMAT = 6
 #: Verdicts that say something about the machine of the moment, and are not kept.
 _PASSING = frozenset({"timeout", "crash", "memory", "processes", "sandbox", "dead", "cancelled"})
 
