@@ -17,7 +17,7 @@ from nonstrict.findings import INTERNAL_FAULT, SYNTAX_ERROR, Applicability, Find
 from nonstrict.knowledge.markers import may_mark, may_wrap
 from nonstrict.text.epochs import epochs
 from nonstrict.text.hints import may_suppress
-from nonstrict.text.source import UnreadableSource, repaired, source_from_bytes, too_large
+from nonstrict.text.source import SourceKind, UnreadableSource, repaired, source_from_bytes, source_kind, too_large
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -203,8 +203,9 @@ def _bytes(path: str, options: AnalysisOptions) -> bytes:
 
 
 def syntax_error(problem: Problem) -> Finding:
-    """NST901 where a file does not parse."""
-    return Finding(SYNTAX_ERROR, Severity.ERROR, problem.span, problem.message)
+    """NST901 where a file does not parse; on a page that may be meant: `Image.open(<your image>)`."""
+    is_page = source_kind(problem.span.path) is SourceKind.PAGE
+    return Finding(SYNTAX_ERROR, Severity.NOTE if is_page else Severity.ERROR, problem.span, problem.message)
 
 
 def _in_shares(files: Sequence[str], marked: list[Marked], options: AnalysisOptions) -> Share:
