@@ -41,6 +41,10 @@ TRACE_QUESTIONS = frozenset(
 )
 
 
+#: Tracers that do not say that they trace: they answer those questions as plain Python does (measured on torch 2.13).
+SILENT_TRACERS = frozenset({"make_fx", "aot_function", "aot_module", "aot_module_simplified"})
+
+
 def _spellings(
     kind: str, argument: str, *names: str, since: str | None = None, position: int = 0
 ) -> dict[str, MarkerApi]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Event, Question
 from nonstrict.findings import Severity
+from nonstrict.knowledge.markers import SILENT_TRACERS
 from nonstrict.rules.base import TRACED, Rule, report
 from nonstrict.rules.captures import called
 from nonstrict.rules.expectation import Expectation, Experiment
@@ -36,6 +37,8 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield the questions about arguments that no guard watches."""
     for query in body.observed(Event.QUERY):
         asked, how = query.effect.what, query.effect.how
+        if how is Question.COMPILING and body.api in SILENT_TRACERS:
+            continue
         answer, fate = _ANSWERS[how if isinstance(how, Question) else Question.AUTOGRAD]
         note = f"{fate}; `{called(body)}` keeps the branch of the first call"
         advice = "ask in the compiled region or in its caller, and pass the answer as an argument"
