@@ -12,7 +12,7 @@ from nonstrict.events import Use
 from nonstrict.findings import Related
 from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.boundary.varying import growing_by
-from nonstrict.program.contracts.regions import between, callees, instances, sizes, types_passed
+from nonstrict.program.contracts.regions import between, callees, instances, rates, sizes, types_passed
 from nonstrict.program.contracts.regions.tensors import difference
 from nonstrict.program.discovery import callers
 from nonstrict.program.domain.access_paths import Root
@@ -96,7 +96,9 @@ def _passed(region: Interpreted, given: Effect) -> Varied:
         return _of_callees(region, function, name)
     if given.how is Use.LENGTH and not place.path:
         return _of_container(region, function, given)
-    passings = callers.passings(region.machine, function, name)
+    passings = list(callers.passings(region.machine, function, name))
+    if not place.path and (number := rates.number(passings)) > 1:
+        return Varied(frozenset({"float"}), number, _shown(passings))
     calls = [one for one in passings if place.path or not types_passed.is_of_array(one.value)]
     values = [value for one in calls for value in (_reached(one.value, place.path),) if value is not None]
     if not place.path:
@@ -106,8 +108,12 @@ def _passed(region: Interpreted, given: Effect) -> Varied:
         kinds = _kinds(passed)
     else:
         count, kinds = _held(calls, values), _kinds(values)
-    spans = (Related(span_of(one.frame.module.path, one.frame.offset, one.node), _SEVERAL) for one in calls[:1])
-    return Varied(kinds, count, tuple(spans)) if kinds and count > 1 else _NONE
+    return Varied(kinds, count, _shown(calls)) if kinds and count > 1 else _NONE
+
+
+def _shown(calls: list[Passing]) -> tuple[Related, ...]:
+    """The first of some calls that pass several values."""
+    return tuple(Related(span_of(one.frame.module.path, one.frame.offset, one.node), _SEVERAL) for one in calls[:1])
 
 
 def _of_types(region: Interpreted, function: Function, given: Effect) -> Varied:

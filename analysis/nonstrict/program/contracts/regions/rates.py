@@ -1,0 +1,93 @@
+"""Rates of optimizers that calls of a region pass: schedulers change them, and programs that set them themselves.
+
+`optimizer.param_groups[0]["lr"]`, `group["lr"]` and `scheduler.get_last_lr()[0]`: numbers of which each has another
+value after a scheduler's `step()`.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.reaching import reaching
+from nonstrict.facts.walk import walk
+from nonstrict.program.interpret.rounds import MANY, SOME, holds, turns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nonstrict.program.discovery.sites import Passing
+    from nonstrict.program.state.frames import Frame
+
+_OPTIMIZERS, _SCHEDULERS = "torch.optim.", "torch.optim.lr_scheduler."
+_RATE, _GROUPS = "lr", "param_groups"
+#: Of a scheduler, what gives the rates.
+_LAST = frozenset({"get_last_lr", "get_lr"})
+#: Those with another rate after each of many steps, whatever they are told (`torch/optim/lr_scheduler.py` of 2.13).
+_EACH = frozenset({"ExponentialLR", "CosineAnnealingLR", "OneCycleLR"})
+_Loop = ast.For | ast.AsyncFor | ast.While
+
+
+def number(calls: Iterable[Passing]) -> int:
+    """How many rates calls pass; 0 where one of them passes something else, or nothing changes them."""
+    given = list(calls)
+    if not given or not all(one.expression is not None and _is_rate(one.frame, one.expression) for one in given):
+        return 0
+    return max(_changes(one) for one in given)
+
+
+def _is_rate(frame: Frame, expression: ast.expr) -> bool:
+    """Whether an expression reads a rate of an optimizer of torch, or a variable that holds one."""
+    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    if isinstance(expression, ast.Name):
+        bound = reaching(around, expression.id, expression)
+        value = bound.value if bound is not None and bound.part is None else None
+        return value is not None and not isinstance(value, ast.Name) and _is_rate(frame, value)
+    if not isinstance(expression, ast.Subscript):
+        return False
+    if isinstance(expression.value, ast.Call):
+        last = expression.value.func
+        return isinstance(last, ast.Attribute) and last.attr in _LAST and _is_of(frame, last.value, _SCHEDULERS)
+    is_entry = isinstance(expression.slice, ast.Constant) and expression.slice.value == _RATE
+    return is_entry and _is_group(frame, around, expression.value)
+
+
+def _is_group(frame: Frame, around: ast.AST, group: ast.expr) -> bool:
+    """Whether an expression is one of the groups of parameters of an optimizer: by its position, or in a loop."""
+    if isinstance(group, ast.Subscript):
+        return _are_groups(frame, group.value)
+    loops = (one for one in walk(around) if isinstance(one, (ast.For, ast.AsyncFor)) and holds(one.body, group))
+    named = (one for one in loops if isinstance(one.target, ast.Name) and isinstance(group, ast.Name))
+    return any(
+        _are_groups(frame, one.iter) for one in named if getattr(one.target, "id", "") == getattr(group, "id", "")
+    )
+
+
+def _are_groups(frame: Frame, groups: ast.expr) -> bool:
+    return isinstance(groups, ast.Attribute) and groups.attr == _GROUPS and _is_of(frame, groups.value, _OPTIMIZERS)
+
+
+def _is_of(frame: Frame, holder: ast.expr, package: str) -> bool:
+    return frame.machine.evaluate(frame, holder).dotted.startswith(package)
+
+
+def _changes(one: Passing) -> int:
+    """How often the loops around a call change rates: as often as one runs, or a few times."""
+    frame = one.frame
+    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    loops = (loop for loop in walk(around) if isinstance(loop, _Loop) and holds(loop.body, one.node))
+    return max(
+        (turns(frame, loop, MANY) if each else SOME for loop in loops for each in _set_in(frame, loop)), default=0
+    )
+
+
+def _set_in(frame: Frame, loop: _Loop) -> Iterator[bool]:
+    """What sets rates in a loop: whether it sets another one in each round."""
+    for node in (inner for part in loop.body for inner in walk(part)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "step":
+            scheduler = frame.machine.evaluate(frame, node.func.value).dotted
+            if scheduler.startswith(_SCHEDULERS):
+                yield scheduler.rpartition(".")[2] in _EACH
+        elif isinstance(node, (ast.Assign, ast.AugAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (isinstance(node, ast.AugAssign) for target in targets if _is_rate(frame, target))
