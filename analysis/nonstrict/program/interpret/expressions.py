@@ -389,11 +389,16 @@ def _starred(frame: Frame, node: ast.Starred) -> Value:
     return use(frame, node.value)
 
 
+_DICT = Value(Kind.DICT)
+
+
 def _dict(frame: Frame, node: ast.Dict) -> Value:
     heap = AbstractObject()
     taint: frozenset[object] = _NO_TAINT
     for key, item in zip(node.keys[:_MAX_ELEMENTS], node.values[:_MAX_ELEMENTS], strict=True):
         name = use(frame, key) if key is not None else UNKNOWN
+        if key is not None:
+            frame.observer.entry_stored(frame, key, _DICT, name)
         value = use(frame, item)
         frame.sink(name)
         taint |= value.taint if frame.region else symbols.beside(value)

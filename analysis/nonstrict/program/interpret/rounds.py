@@ -190,6 +190,10 @@ def _distinct_in(frame: Frame | None, loop: ast.For | ast.AsyncFor | ast.While) 
     return found
 
 
+#: Bases and exponents with which powers of several numbers are one number.
+_FLAT = frozenset({None, 0, 1, -1})
+
+
 def _tells_apart(frame: Frame | None, node: ast.expr, distinct: set[str]) -> bool:
     """Whether an expression surely has another value where some variables have: it is one, or writes one into text."""
     if isinstance(node, (ast.Name, ast.Attribute)):
@@ -206,8 +210,11 @@ def _tells_apart(frame: Frame | None, node: ast.expr, distinct: set[str]) -> boo
         fixed = not all(mentions(side, distinct) for side in sides)
         added = isinstance(node.op, (ast.Add, ast.Sub)) and fixed
         written = isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant)
-        scaled = isinstance(node.op, (ast.Mult, ast.Div)) and any(_literal(side) for side in sides)
-        return any(_tells_apart(frame, side, distinct) for side in sides) if added or written or scaled else False
+        numbers = [_number(frame, side) for side in sides]
+        scaled = isinstance(node.op, (ast.Mult, ast.Div)) and any(numbers)
+        raised = isinstance(node.op, ast.Pow) and any(number not in _FLAT for number in numbers)
+        kept = added or written or scaled or raised
+        return any(_tells_apart(frame, side, distinct) for side in sides) if kept else False
     if isinstance(node, ast.Call):
         writes = isinstance(node.func, ast.Attribute) and node.func.attr == "format"
         named = getattr(node.func, "id", "")
@@ -269,6 +276,12 @@ def _counted(frame: Frame | None, bounds: list[ast.expr], counting: int) -> int:
     told = [frame.machine.evaluate(frame, bound).const if frame is not None else _literal(bound) for bound in bounds]
     whole = [bound for bound in told if isinstance(bound, int)]
     return len(range(*whole)) if len(whole) == len(bounds) and 0 not in whole[2:] else counting
+
+
+def _number(frame: Frame | None, node: ast.expr) -> float | None:
+    """The number that an expression is; None where it is not known to be one."""
+    known = frame.machine.evaluate(frame, node).const if frame is not None else _literal(node)
+    return known if isinstance(known, (int, float)) else None
 
 
 def _literal(node: ast.expr) -> object:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 #: What Dynamo guards by what it is, once something is computed of it; what is not known may be one of these.
 _PLAIN = frozenset({Kind.NUMBER, Kind.BOOL, Kind.STRING, Kind.SETTING, Kind.NONE, Kind.UNKNOWN})
+_MAY_BE_TENSOR = TENSORS | {Kind.UNKNOWN}
 _SIZED = CONTAINERS | {Kind.TUPLE}
 #: Methods of containers whose first argument says which entry they are about.
 _OF_ONE_ENTRY = frozenset({"get", "setdefault", "pop", "insert"})
@@ -50,10 +51,11 @@ def loaded(frame: Frame, node: ast.AST, value: Value) -> Value:
 
 def computed(frame: Frame, node: ast.AST, *operands: Value) -> None:
     """An operator has its operands: beside a tensor, and what may be one, numbers become part of the graph."""
-    beside_tensor = any(operand.kind in TENSORS or operand.kind is Kind.UNKNOWN for operand in operands)
-    for operand in operands:
+    for at, operand in enumerate(operands):
+        others = (one for other in (*operands[:at], *operands[at + 1 :]) for one in other.alternatives())
+        beside_tensor = any(one.kind in _MAY_BE_TENSOR for one in (operand, *others))
         _note(frame, node, operand, Use.ARITHMETIC if beside_tensor else Use.NUMBERS)
-    if beside_tensor:
+    if any(operand.kind in _MAY_BE_TENSOR for operand in operands):
         floats.computed(frame, node, *operands)
 
 

@@ -14,6 +14,7 @@ from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.boundary.dynamic_sizes import marking
 from nonstrict.program.contracts.regions import calls
+from nonstrict.program.contracts.regions.loaders import has_smaller_last
 from nonstrict.program.contracts.regions.made import GRADIENTS, PARAMETER, Made, made
 from nonstrict.program.interpret.rounds import MANY, entries_in_loop, holds, rounds, turns
 from nonstrict.program.objects import naming
@@ -70,6 +71,9 @@ def difference(region: Interpreted, name: str) -> Difference | None:
     ranks = {len(one.sizes) for one in told if one.sizes is not None}
     if len(ranks) > 1:
         return Difference("rank", len(ranks), told[-1].node, told[-1].frame)
+    last = next((one for one in passing.values() if has_smaller_last(*one)), None)
+    if last is not None and not told:
+        return Difference("last size", _KINDS, last[1], last[0])
     surely = [one for one in given if one.made != Made() and not varying.is_chosen(one.frame, one.node)]
     differences = (_of_form(surely), _of_dtypes(surely), _of_sizes(told) if told else None)
     found = [one for one in differences if one is not None]

@@ -55,6 +55,7 @@ _TYPED = "called with a value of another type here"
 _FUNCTIONS = "called with several functions here"
 _GROWS = "called with another length here"
 OF_TENSORS = {
+    "last size": "called with the batches of a loader here, of which the last one is smaller",
     "rank": "called with tensors of another rank here",
     "strides": "called with a tensor of other strides here",
     "dtype": "called with a tensor of another dtype here",
@@ -92,6 +93,8 @@ def _passed(region: Interpreted, given: Effect) -> Varied:
         return typed
     if given.value.is_tensor and not place.path:
         return _of_tensors(region, name)
+    if given.value.kind is Kind.UNKNOWN and not place.path and (found := _of_tensors(region, name)).number > 1:
+        return found
     if given.how is Use.CALL:
         return _of_callees(region, function, name)
     if given.how is Use.LENGTH and not place.path:

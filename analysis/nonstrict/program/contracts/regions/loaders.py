@@ -1,0 +1,72 @@
+"""The last batch of a `DataLoader`, which is smaller where the size of batches does not divide what there is."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.reaching import reaching
+from nonstrict.facts.shapes import shape
+from nonstrict.facts.walk import walk
+from nonstrict.program.interpret.rounds import holds
+from nonstrict.program.objects import naming
+
+if TYPE_CHECKING:
+    from nonstrict.facts.scopes import FunctionNode
+    from nonstrict.program.state.frames import Frame
+
+_LOADERS = frozenset({"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"})
+_TENSORS = frozenset({"torch.utils.data.TensorDataset", "torch.utils.data.dataset.TensorDataset"})
+#: What else says what a batch is.
+_OTHERWISE = frozenset({"batch_sampler", "sampler", "collate_fn"})
+
+
+def has_smaller_last(frame: Frame, call: ast.AST, expression: ast.expr) -> bool:
+    """Whether a call passes what a loop over a loader gives it, of which the last one is known to be smaller."""
+    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    name = expression.id if isinstance(expression, ast.Name) else ""
+    for loop in walk(around) if name else ():
+        if isinstance(loop, ast.For) and holds(loop.body, call):
+            given = {node.id for node in walk(loop.target) if isinstance(node, ast.Name)}
+            if name in given and _leaves_rest(frame, around, _inside(frame, loop.iter)):
+                return True
+    return False
+
+
+def _inside(frame: Frame, iterable: ast.expr) -> ast.expr:
+    """What a loop goes through, with or without numbers: `enumerate(loader)`."""
+    counted = isinstance(iterable, ast.Call) and naming.names_at(frame)(iterable.func) == "builtins.enumerate"
+    return iterable.args[0] if counted and isinstance(iterable, ast.Call) and iterable.args else iterable
+
+
+def _leaves_rest(frame: Frame, around: FunctionNode | ast.Module, iterable: ast.expr) -> bool:
+    loader, names = _source(around, iterable), naming.names_at(frame)
+    if not isinstance(loader, ast.Call) or names(loader.func) not in _LOADERS:
+        return False
+    told = {keyword.arg: keyword.value for keyword in loader.keywords}
+    if None in told or not _OTHERWISE.isdisjoint(told):
+        return False
+    told |= dict(zip(("dataset", "batch_size"), loader.args, strict=False))
+    batch, drops = told.get("batch_size"), told.get("drop_last")
+    if drops is not None and not (isinstance(drops, ast.Constant) and drops.value is False):
+        return False
+    number = _length(frame, around, told["dataset"]) if "dataset" in told else None
+    size = batch.value if isinstance(batch, ast.Constant) and isinstance(batch.value, int) else 0
+    return number is not None and 1 < size < number and number % size != 0
+
+
+def _length(frame: Frame, around: FunctionNode | ast.Module, dataset: ast.expr) -> int | None:
+    """How many samples a dataset has that is made of tensors, or is a literal."""
+    made, names = _source(around, dataset), naming.names_at(frame)
+    if isinstance(made, (ast.List, ast.Tuple)):
+        return None if any(isinstance(one, ast.Starred) for one in made.elts) else len(made.elts)
+    of_tensors = isinstance(made, ast.Call) and names(made.func) in _TENSORS and bool(made.args)
+    sizes = shape(names, around, made.args[0] if of_tensors and isinstance(made, ast.Call) else made)
+    first = frame.machine.evaluate(frame, sizes[0]).const if sizes else None
+    return first if isinstance(first, int) else None
+
+
+def _source(around: FunctionNode | ast.Module, expression: ast.expr) -> ast.expr:
+    """What a variable is bound to where it is read; all other expressions as they are."""
+    bound = reaching(around, expression.id, expression) if isinstance(expression, ast.Name) else None
+    return bound.value if bound is not None and bound.value is not None and bound.part is None else expression
