@@ -46,6 +46,18 @@ def reaching(around: FunctionNode | ast.Module, name: str, place: ast.AST) -> De
         body = inner
 
 
+def source(around: FunctionNode | ast.Module, expression: ast.expr) -> ast.expr:
+    """The expression that a variable is bound to where it is read, or what is not bound to one as a whole."""
+    followed = set[ast.expr]()
+    while isinstance(expression, ast.Name) and expression not in followed:
+        followed.add(expression)
+        bound = reaching(around, expression.id, expression)
+        if bound is None or bound.value is None or bound.part is not None:
+            break
+        expression = bound.value
+    return expression
+
+
 def _after(statement: ast.stmt, definitions: Iterable[Definition], before: Definition | None) -> Definition | None:
     """The binding that is read behind a statement."""
     here = _in([statement], definitions)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.reaching import reaching
+from nonstrict.facts.reaching import source
 from nonstrict.facts.shapes import shape
 from nonstrict.facts.walk import walk
 from nonstrict.program.interpret.rounds import holds
@@ -40,7 +40,7 @@ def _inside(frame: Frame, iterable: ast.expr) -> ast.expr:
 
 
 def _leaves_rest(frame: Frame, around: FunctionNode | ast.Module, iterable: ast.expr) -> bool:
-    loader, names = _source(around, iterable), naming.names_at(frame)
+    loader, names = source(around, iterable), naming.names_at(frame)
     if not isinstance(loader, ast.Call) or names(loader.func) not in _LOADERS:
         return False
     told = {keyword.arg: keyword.value for keyword in loader.keywords}
@@ -57,16 +57,10 @@ def _leaves_rest(frame: Frame, around: FunctionNode | ast.Module, iterable: ast.
 
 def _length(frame: Frame, around: FunctionNode | ast.Module, dataset: ast.expr) -> int | None:
     """How many samples a dataset has that is made of tensors, or is a literal."""
-    made, names = _source(around, dataset), naming.names_at(frame)
+    made, names = source(around, dataset), naming.names_at(frame)
     if isinstance(made, (ast.List, ast.Tuple)):
         return None if any(isinstance(one, ast.Starred) for one in made.elts) else len(made.elts)
     of_tensors = isinstance(made, ast.Call) and names(made.func) in _TENSORS and bool(made.args)
     sizes = shape(names, around, made.args[0] if of_tensors and isinstance(made, ast.Call) else made)
     first = frame.machine.evaluate(frame, sizes[0]).const if sizes else None
     return first if isinstance(first, int) else None
-
-
-def _source(around: FunctionNode | ast.Module, expression: ast.expr) -> ast.expr:
-    """What a variable is bound to where it is read; all other expressions as they are."""
-    bound = reaching(around, expression.id, expression) if isinstance(expression, ast.Name) else None
-    return bound.value if bound is not None and bound.value is not None and bound.part is None else expression

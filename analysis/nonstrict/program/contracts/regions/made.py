@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.library_calls import called
-from nonstrict.facts.reaching import reaching
+from nonstrict.facts.reaching import source
 from nonstrict.facts.shapes import PARAMETERS
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.marks.form_tables import UNKNOWN
@@ -46,15 +46,15 @@ def made(frame: Frame, call: ast.AST, expression: ast.expr) -> Made:
     """How the tensor is made that a call passes."""
     around = frame.function.node if frame.function is not None else frame.module.outline.shell
     names = naming.names_at(frame)
-    source = _source(around, expression)
-    looped = frozenset(_dtype_of(one) for one in entries_in_loop(frame, call, _told_dtype(names, source)))
+    told = source(around, expression)
+    looped = frozenset(_dtype_of(one) for one in entries_in_loop(frame, call, _told_dtype(names, told)))
     if looped:
         dtypes = looped if looped <= DTYPES else frozenset[str]()
     else:
-        dtype = _Forms(around, names).of(source).dtype
+        dtype = _Forms(around, names).of(told).dtype
         dtype = _DEFAULT if dtype == "default" and not _sets_default(frame) else dtype
         dtypes = frozenset({dtype}) & DTYPES
-    form = "" if _is_switched(around, expression) else _form(names, around, source)
+    form = "" if _is_switched(around, expression) else _form(names, around, told)
     return Made(dtypes, form)
 
 
@@ -72,25 +72,13 @@ class _Forms(Forms):
 
     def of(self, node: ast.expr) -> Form:
         """The form of the tensor that an expression makes, or that a variable holds there."""
-        source = _source(self._around, node)
-        if source is node or isinstance(source, ast.Name) or source in self._followed:
-            return super().of(node) if source is node else UNKNOWN
-        before, self._followed = self._followed, self._followed | {source}
-        found = self.of(source)
+        bound = source(self._around, node)
+        if bound is node or isinstance(bound, ast.Name) or bound in self._followed:
+            return super().of(node) if bound is node else UNKNOWN
+        before, self._followed = self._followed, self._followed | {bound}
+        found = self.of(bound)
         self._followed = before
         return found
-
-
-def _source(around: FunctionNode | ast.Module, expression: ast.expr) -> ast.expr:
-    """The expression that a variable is bound to where it is read, or what is not bound to one as a whole."""
-    followed = set[ast.expr]()
-    while isinstance(expression, ast.Name) and expression not in followed:
-        followed.add(expression)
-        bound = reaching(around, expression.id, expression)
-        if bound is None or bound.value is None or bound.part is not None:
-            break
-        expression = bound.value
-    return expression
 
 
 def _told_dtype(names: Names, source: ast.expr) -> ast.expr | None:
@@ -117,13 +105,13 @@ def _calls_any(names: Names, text: ast.AST) -> bool:
 
 
 def _form(
-    names: Names, around: FunctionNode | ast.Module, source: ast.expr, followed: frozenset[ast.expr] = frozenset()
+    names: Names, around: FunctionNode | ast.Module, maker: ast.expr, followed: frozenset[ast.expr] = frozenset()
 ) -> str:
     """What a tensor is to autograd, by the expression that makes it."""
-    call = called(names, source) if isinstance(source, ast.Call) else None
-    if call is None or not isinstance(source, ast.Call):
+    call = called(names, maker) if isinstance(maker, ast.Call) else None
+    if call is None or not isinstance(maker, ast.Call):
         return ""
-    told = {keyword.arg: keyword.value for keyword in source.keywords}
+    told = {keyword.arg: keyword.value for keyword in maker.keywords}
     switch = told.get("requires_grad")
     if None in told or not (switch is None or isinstance(switch, ast.Constant)):
         return ""
@@ -133,9 +121,9 @@ def _form(
     operator = call.operator
     if call.library == "torch" and (call.name in _FROM_DATA or (operator and (operator.sized or operator.like))):
         return GRADIENTS if needs else _PLAIN
-    kept = operator is not None and operator.keeps_shape and not call.given and source not in followed
-    under = _source(around, call.operand) if kept and call.operand is not None else None
-    form = _form(names, around, under, followed | {source}) if under is not None else ""
+    kept = operator is not None and operator.keeps_shape and not call.given and maker not in followed
+    under = source(around, call.operand) if kept and call.operand is not None else None
+    form = _form(names, around, under, followed | {maker}) if under is not None else ""
     return form if form == _PLAIN else ""
 
 

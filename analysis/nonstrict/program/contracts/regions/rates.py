@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.reaching import reaching
+from nonstrict.facts.reaching import source
 from nonstrict.facts.walk import walk
 from nonstrict.program.interpret.rounds import MANY, SOME, holds, turns
 
@@ -39,10 +39,7 @@ def number(calls: Iterable[Passing]) -> int:
 def _is_rate(frame: Frame, expression: ast.expr) -> bool:
     """Whether an expression reads a rate of an optimizer of torch, or a variable that holds one."""
     around = frame.function.node if frame.function is not None else frame.module.outline.shell
-    if isinstance(expression, ast.Name):
-        bound = reaching(around, expression.id, expression)
-        value = bound.value if bound is not None and bound.part is None else None
-        return value is not None and not isinstance(value, ast.Name) and _is_rate(frame, value)
+    expression = source(around, expression)
     if not isinstance(expression, ast.Subscript):
         return False
     if isinstance(expression.value, ast.Call):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.layouts import rearranged
 from nonstrict.facts.library_calls import called
-from nonstrict.facts.reaching import reaching
+from nonstrict.facts.reaching import source
 from nonstrict.facts.shapes import shape
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
@@ -163,7 +163,6 @@ def _joins(names: Names, value: ast.expr, steps: tuple[str, ...]) -> bool:
 def _layout(names: Names, around: ast.AST, expression: ast.expr) -> str:
     """What lays the elements of a tensor out in another order than that of its dimensions; "" where nothing does."""
     if isinstance(expression, ast.Name) and isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):
-        bound = reaching(around, expression.id, expression)
-        whole = bound.value if bound is not None and bound.part is None else None
-        return _layout(names, around, whole) if whole is not None and not isinstance(whole, ast.Name) else ""
+        bound = source(around, expression)
+        return _layout(names, around, bound) if not isinstance(bound, ast.Name) else ""
     return rearranged(names, expression)
