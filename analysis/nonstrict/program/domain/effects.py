@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.events import Drawn, Event, Read
 from nonstrict.facts.context_variables import variable
@@ -121,7 +121,7 @@ class Effect(NamedTuple):
         """
         node = self.node
         if self.event is Event.GUARD:
-            return (self.event, self.place, self.how)  # what is guarded once is guarded
+            return (self.event, self.place, self.how, self.sight.lost)  # what is guarded once is guarded
         what = id(self.value.ref) if self.event is Event.CALLED else self.what
         return (self.event, self.path, self.offset, id(node), self.place, what, self.how)
 
@@ -150,6 +150,12 @@ _ANYWHERE = ast.Pass()
 def given_at(value: Value) -> Effect:
     """What a number, text or truth value carries from where a region has it, and what is computed of it."""
     return Effect(Event.GUARD, "", 0, _ANYWHERE, value.place, value._replace(taint=frozenset()))
+
+
+def coarsened(taint: frozenset[Any]) -> frozenset[Any]:
+    """What a number carries to which several numbers lead: a rest, a quotient without one."""
+    given = frozenset(one for one in taint if one.event is Event.GUARD)
+    return (taint - given) | {one._replace(sight=one.sight._replace(lost=True)) for one in given}
 
 
 class CallEdge(NamedTuple):

@@ -12,6 +12,7 @@ from nonstrict.knowledge.markers import TRACE_QUESTIONS
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method, torch_kind
 from nonstrict.program.domain import symbols
 from nonstrict.program.domain.access_paths import FRESH, Root
+from nonstrict.program.domain.effects import coarsened
 from nonstrict.program.domain.references import Super
 from nonstrict.program.domain.values import (
     BOOL,
@@ -150,11 +151,9 @@ def _length(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict
     if value.is_tensor and not frame.region:
         taint = symbolic_sizes.dimension(taint, Value(Kind.NUMBER, const=0))
         frame.needed(value.with_taint(symbolic_sizes.rows(value)), exactly=True)
-    known = iteration.count(frame, value)
-    if known is not None:
-        return known
     found = Value(Kind.NUMBER, flags=shape | Flag.WHOLE, taint=taint)
-    return frame.observer.sized(frame, value, found, 0) if value.is_tensor else found
+    sized = frame.observer.sized(frame, value, found, 0) if value.is_tensor else found
+    return iteration.count(frame, value) or sized
 
 
 def _drawn(taint: frozenset[Any]) -> frozenset[Any]:
@@ -186,7 +185,7 @@ def _extreme(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
             return Value(Kind.TENSOR)
         frame.needed(value)
     result = _computed(candidates) if all(value.kind is Kind.NUMBER for value in candidates) else UNKNOWN
-    return result.with_taint(_pending(candidates))
+    return result.with_taint(coarsened(_pending(candidates)))
 
 
 def _computed(numbers: list[Value]) -> Value:

@@ -9,6 +9,7 @@ from nonstrict.events import Event, Question, Step
 from nonstrict.facts import shapes
 from nonstrict.program.domain import constant_folding, symbols
 from nonstrict.program.domain.access_paths import FRESH, Root
+from nonstrict.program.domain.effects import coarsened
 from nonstrict.program.domain.values import (
     BOOL,
     BYTES,
@@ -208,13 +209,19 @@ def _arithmetic(frame: Frame, left: Value, right: Value, operator: ast.operator)
     known = constant_folding.computed(is_rebound, operator, left, right) if frame.region or frame.static else None
     if known is not None:
         return known.with_taint(left.taint | right.taint)
-    taint = left.taint | right.taint if frame.region else symbols.arithmetic(operator, left, right)
+    taint = _guarded(operator, left, right) if frame.region else symbols.arithmetic(operator, left, right)
     whole = isinstance(operator, _WHOLE) and left.is_whole and right.is_whole
     real = isinstance(operator, ast.Div) or left.is_real or right.is_real
     flags = ((left.flags | right.flags) & _OF_NUMBERS) | (Flag.WHOLE if whole else Flag.FLOATING if real else Flag.NONE)
     if (left.flags | right.flags) & Flag.LITERAL:
         flags |= known_tensors.literals(left, right)
     return Value(Kind.NUMBER, FRESH, flags=flags, taint=taint)
+
+
+def _guarded(operator: ast.operator, left: Value, right: Value) -> frozenset[object]:
+    """What a number of a region carries that is computed of two."""
+    taint = left.taint | right.taint
+    return coarsened(taint) if isinstance(operator, (ast.FloorDiv, ast.Mod, ast.BitAnd, ast.RShift)) else taint
 
 
 def _tensor_arithmetic(frame: Frame, left: Value, right: Value, operator: ast.operator) -> Value:

@@ -165,13 +165,14 @@ class Frame:
         output: Output = Output.NONE,
         telling: bool = False,
         entries: tuple[str, ...] = (),
+        sight: Sight = PLAIN,
     ) -> Effect:
         """Record an effect of this function."""
         stores = event is Event.WRITE or event is Event.LEAK
         own = self.function.node if stores and self.function is not None else None
         lazy = own is not None and (tests_before_use(own, place.key) or completes(own, node))
         seen = (self.module.path, self.offset, node, place, value, what, how, lazy, self.branches > 0, self.strict)
-        effect = Effect(event, *seen, output=output, telling=telling, entries=entries)
+        effect = Effect(event, *seen, output=output, telling=telling, entries=entries, sight=sight)
         if not ((stores or event is Event.IO) and self._takes_back(node)):
             self.summary.add(effect)
         return effect

@@ -176,7 +176,7 @@ def _note_argument(frame: Frame, node: ast.AST, value: Value, use: Use) -> None:
 def _note(frame: Frame, node: ast.AST, value: Value, use: Use) -> None:
     """What comes from outside is used: what the value carries, and a tensor or container itself."""
     for given in inputs(value):
-        frame.emit(Event.GUARD, node, given.place, given.value, how=use)
+        frame.emit(Event.GUARD, node, given.place, given.value, how=use, sight=given.sight)
     for one in value.alternatives() if use is Use.LENGTH else ():
         if one.kind in _SIZED and _is_outer(one):
             frame.emit(Event.GUARD, node, one.place, one, how=use)

@@ -168,6 +168,8 @@ def _cost(one: Recompilation) -> tuple[bool, bool, int]:
 
 def _of_use(region: Interpreted, seen: Observed, varied: Varied) -> Recompilation | None:
     use, place = seen.effect.how, seen.effect.place
+    if seen.effect.sight.lost:
+        varied = varied._replace(number=min(varied.number, SOME))
     if use is None or varied.number < _SEVERAL:
         return None
     if (size := sizes.at(place)) is not None:
