@@ -157,8 +157,10 @@ def note_region(frame: Frame, node: ast.AST, target: Value, options: CompileOpti
         if options.disable is True:
             continue
         known = frame.machine.regions.get(function.node)
-        decorates = at in getattr(function.node, "decorator_list", ())
-        region = Region(function, alternative, options, path, offset, at, wraps and not decorates)
+        instead = at in getattr(function.node, "decorator_list", ()) or compilations.is_put_in_place(
+            frame, node, function
+        )
+        region = Region(function, alternative, options, path, offset, at, wraps and not instead)
         if known is not None and whole and known.fullgraph:
             others = frame.machine.recompiled.setdefault(function.node, [])
             if len(others) < _MAX_OBJECTS and not any(_is_alike(region, other) for other in (known, *others)):

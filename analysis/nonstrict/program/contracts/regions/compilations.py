@@ -12,6 +12,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.discarded import is_statement
+from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program.contracts.regions.states import States
 from nonstrict.program.domain.access_paths import Root
@@ -135,6 +136,18 @@ def of_unknown(frame: Frame, node: ast.AST, factory: Value) -> Value:
     heap = held or AbstractObject()
     wrapper(frame, node, UNKNOWN._replace(heap=heap))
     return factory._replace(flags=factory.flags | Flag.COMPILED, heap=heap)
+
+
+def is_put_in_place(frame: Frame, node: ast.AST, function: Function) -> bool:
+    """Whether what is compiled takes the place of the method: `self.forward = torch.compile(self.forward)`."""
+    if function.owner is None:
+        return False
+    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    made = (
+        one for one in walk(around) if isinstance(one, ast.Assign) and any(inner is node for inner in walk(one.value))
+    )
+    targets = (target for one in made for target in one.targets)
+    return any(isinstance(target, ast.Attribute) and target.attr == function.name for target in targets)
 
 
 def called(frame: Frame, node: ast.AST, module: Value, positional: Sequence[Value], keywords: dict[str, Value]) -> None:
