@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm.sensitivity import changed, moved_before
 from nonstrict.confirm.traces import form_of
+from nonstrict.program.domain.access_paths import SIZES
 from nonstrict.rules.expectation import Experiment
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ ASKED = frozenset({Experiment.RECOMPILED, Experiment.LIMIT})
 #: How many values have to be seen before agreement means something: torch gives a function up after 8 compilations, and
 #: what is stale is so from the third value on.
 _ENOUGH = {Experiment.LIMIT: 10, Experiment.STALE: 3}
-_SHAPE = ".shape"
 _STEP = re.compile(r"\w+")
 
 
@@ -138,9 +138,9 @@ def _asks_of(one: Again, subject: Subject | None) -> bool:
 
 
 def segments_of(subject: Subject) -> tuple[str, ...]:
-    """The names and keys that lead to a subject; of the size of an argument to the tensor, which Dynamo asks for it."""
-    is_size = subject.origin == "argument" and len(subject.path) == 2 and subject.path[0] == _SHAPE
-    steps = (found[0] for step in subject.path if not is_size and (found := _STEP.findall(step)))
+    """The names and keys that lead to a subject; of the size of a tensor to that, which Dynamo asks for it."""
+    told = subject.path[: subject.path.index(SIZES)] if SIZES in subject.path else subject.path
+    steps = (found[0] for step in told if (found := _STEP.findall(step)))
     return (subject.name, *steps)
 
 

@@ -34,6 +34,8 @@ _WITHIN = "::"
 VIEW = "~"
 #: Step of a path, behind that of a view: the value is a copy if the tensor before it is on another device than the CPU.
 HOST = "~cpu"
+#: Step of a path: the sizes of the tensor before it, told apart from what objects of other classes call so.
+SIZES = "~.shape"
 
 
 class AccessPath(NamedTuple):
@@ -41,8 +43,8 @@ class AccessPath(NamedTuple):
 
     `owner` is the file of a global, with the function that owns a cell or default, or by which the script begins,
     else "".
-    `name` is the variable or parameter. A path step is `.attribute`, `[key]`, `[]` (any element), `~` (view)
-    or `~cpu`.
+    `name` is the variable or parameter. A path step is `.attribute`, `[key]`, `[]` (any element), `~` (view),
+    `~cpu` or `~.shape`.
     """
 
     root: Root
@@ -91,8 +93,8 @@ class AccessPath(NamedTuple):
     @property
     def text(self) -> str:
         """The expression a user would write for the place: `CONFIG.scale`, `CACHE["w"]`."""
-        steps = "".join("[...]" if step == "[]" else step for step in self.path if step not in (VIEW, HOST))
-        return self.name + steps
+        shown = (step.removeprefix(VIEW) for step in self.path if step not in (VIEW, HOST))
+        return self.name + "".join("[...]" if step == "[]" else step for step in shown)
 
 
 def owned_by(file: str, function: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.events import Event, Use
-from nonstrict.program.domain.access_paths import Root
+from nonstrict.program.domain.access_paths import SIZES, Root
 from nonstrict.program.domain.effects import given_at
 from nonstrict.program.domain.values import TENSORS, UNKNOWN, Kind, Value
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.access_paths import AccessPath
 
 
-_SHAPE = ".shape"
 #: What the table of guards calls the uses of a size; of others it is not known which they are.
 USES: dict[How, str] = {
     Use.BOUND: "loop over a size",
@@ -37,9 +36,9 @@ class Size(NamedTuple):
 
 def at(place: AccessPath) -> Size | None:
     """The size that a place stands for; None for all other places."""
-    if _SHAPE not in place.path:
+    if SIZES not in place.path:
         return None
-    steps = place.path.index(_SHAPE)
+    steps = place.path.index(SIZES)
     further = place.path[steps + 1 :]
     along = further[0][1:-1] if len(further) == 1 else ""
     known = along.removeprefix("-").isdecimal()
@@ -50,14 +49,14 @@ def of_tensor(tensor: Value, size: Value, dimension: int | None) -> Value:
     """The size of a tensor, carrying whose it is: a number along one dimension, or all of them."""
     given = [one.place for one in tensor.alternatives() if one.kind in TENSORS and _is_given(one.place)]
     whole = size.kind is Kind.SIZE
-    places = [place.step(_SHAPE) if whole else _along(place.step(_SHAPE), dimension) for place in given]
+    places = [place.step(SIZES) if whole else _along(place.step(SIZES), dimension) for place in given]
     return _carrying(size, places)
 
 
 def part_of(sizes: Value, part: Value, dimension: int | None) -> Value:
     """What is taken out of all sizes of a tensor, carrying the same of its own; no number for several of them."""
     own = frozenset(one for one in part.taint if one.event is Event.GUARD and at(one.place) is not None)
-    whole = [one.place for one in sizes.taint if one.event is Event.GUARD and one.place.path[-1:] == (_SHAPE,)]
+    whole = [one.place for one in sizes.taint if one.event is Event.GUARD and one.place.path[-1:] == (SIZES,)]
     return _carrying(part.with_taint(part.taint - own), [_along(place, dimension) for place in whole])
 
 
