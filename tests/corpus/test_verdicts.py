@@ -69,7 +69,9 @@ def told(cases: list[Case]) -> str:
 
 
 def test_no_verdict_is_wrong(cases: list[Case]) -> None:
-    harmless = [case for case in cases if set(case.truth.values()) == {"same"}]
+    # What the files were seen to do is about results, not about how often they are compiled.
+    about_results = [case for case in cases if case.code not in {"NST803", "NST804"}]
+    harmless = [case for case in about_results if set(case.truth.values()) == {"same"}]
     harmful = [case for case in cases if "same" not in case.truth.values() and case.expected]
     wrong = [case for case in harmless if case.verdict["status"] == "confirmed"]
     wrong += [case for case in harmful if case.verdict["status"] == "refuted"]

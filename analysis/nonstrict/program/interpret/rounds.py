@@ -210,9 +210,9 @@ def _tells_apart(frame: Frame | None, node: ast.expr, distinct: set[str]) -> boo
         fixed = not all(mentions(side, distinct) for side in sides)
         added = isinstance(node.op, (ast.Add, ast.Sub)) and fixed
         written = isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant)
-        numbers = [_number(frame, side) for side in sides]
-        scaled = isinstance(node.op, (ast.Mult, ast.Div)) and any(numbers)
-        raised = isinstance(node.op, ast.Pow) and any(number not in _FLAT for number in numbers)
+        known = [_constant(frame, side) for side in sides]
+        scaled = isinstance(node.op, (ast.Mult, ast.Div)) and any(known)
+        raised = isinstance(node.op, ast.Pow) and any(constant not in _FLAT for constant in known)
         kept = added or written or scaled or raised
         return any(_tells_apart(frame, side, distinct) for side in sides) if kept else False
     if isinstance(node, ast.Call):
@@ -278,10 +278,10 @@ def _counted(frame: Frame | None, bounds: list[ast.expr], counting: int) -> int:
     return len(range(*whole)) if len(whole) == len(bounds) and 0 not in whole[2:] else counting
 
 
-def _number(frame: Frame | None, node: ast.expr) -> float | None:
-    """The number that an expression is; None where it is not known to be one."""
+def _constant(frame: Frame | None, node: ast.expr) -> float | str | None:
+    """The number or text that an expression is; None where it is not known to be one."""
     known = frame.machine.evaluate(frame, node).const if frame is not None else _literal(node)
-    return known if isinstance(known, (int, float)) else None
+    return known if isinstance(known, (int, float, str)) else None
 
 
 def _literal(node: ast.expr) -> object:
