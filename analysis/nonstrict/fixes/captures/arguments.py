@@ -68,8 +68,11 @@ def pass_captured(context: Context) -> Iterator[Fix]:
     captured = captured_by(context, seen) if seen is not None and context.body.marker in MARKERS else None
     if seen is None or captured is None or not _may_pass(context, captured, seen.effect.place):
         return
-    if may_be_none(context, captured.value):
-        captured = _tested(captured)
+    yield from captured_passed(context, _tested(captured) if may_be_none(context, captured.value) else captured)
+
+
+def captured_passed(context: Context, captured: Captured) -> Iterator[Fix]:
+    """Pass what an expression reads, under the best name that can be had."""
     title = f"Pass `{captured.document.text(captured.node)}{captured.test}` as an argument"
     for edits in passings(context, captured):
         yield Fix(title, Applicability.UNSAFE, edits)
@@ -85,7 +88,7 @@ def passings(context: Context, captured: Captured) -> Iterator[tuple[Edit, ...]]
 def named_passings(context: Context, captured: Captured) -> Iterator[tuple[str, Extended, tuple[Edit, ...]]]:
     """The same, with the name, and the function that reads the state."""
     uses = context.documents.uses
-    bodies = traced.in_bodies(context)
+    bodies = traced.passed_through(context)
     for name in dict.fromkeys(_names(captured)):
         passing = _Passing(uses, captured, name, bodies)
         change = passed(uses, captured.document, captured.node, passing)

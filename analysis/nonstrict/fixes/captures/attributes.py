@@ -33,7 +33,7 @@ from nonstrict.program.domain.values import BOOL
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Edit
+    from nonstrict.findings import Edit, Span
     from nonstrict.fixes.code.documents import Document
     from nonstrict.fixes.context import Context
     from nonstrict.fixes.uses.calls import Call
@@ -49,18 +49,22 @@ def pass_attribute(context: Context) -> Iterator[Fix]:
     seen = subject_of(context)
     if seen is None or context.body.marker not in MARKERS or seen.effect.place.root not in _ORIGINS:
         return
-    document = context.documents.document(seen.effect.path)
     mode = seen.effect.event is Event.MODE
     value = BOOL if mode else seen.effect.value
     place = seen.effect.place.step(".training") if mode else seen.effect.place
-    whole = document.at(seen.effect.span, ast.AST) if document is not None else None
-    node = _reading(whole, place) if whole is not None else None
+    if is_accepted(context, value) and not may_be_none(context, value):
+        yield from attribute_passed(context, seen.effect.span, place, annotation_of(value))
+
+
+def attribute_passed(context: Context, read: Span, place: AccessPath, annotation: str) -> Iterator[Fix]:
+    """Pass what is read somewhere of an argument, or of the object whose method it is."""
+    document = context.documents.document(read.path)
+    whole = document.at(read, ast.AST) if document is not None else None
+    node = reading(whole, place) if whole is not None else None
     if document is None or node is None or is_written(context, place):
         return
-    if not is_accepted(context, value) or may_be_none(context, value):
-        return
     for name in _names(node):
-        passing = AttributePassing(context, name, annotation_of(value))
+        passing = AttributePassing(context, name, annotation)
         change = passing.change(document, node)
         reads = passing.reads(change) if change is not None else None
         if change is not None and reads is not None:
@@ -69,7 +73,7 @@ def pass_attribute(context: Context) -> Iterator[Fix]:
             return
 
 
-def _reading(whole: ast.AST, place: AccessPath) -> ast.expr | None:
+def reading(whole: ast.AST, place: AccessPath) -> ast.expr | None:
     """The expression that reads a place: the same last steps from a name that may be another one than the place's."""
     for node in ast.walk(whole):
         parts = chain(node)
@@ -92,7 +96,7 @@ class AttributePassing(Passing):
     """The attribute is passed; in each changed function it is that of another parameter, or of a part of one."""
 
     def __init__(self, context: Context, name: str, annotation: str) -> None:
-        super().__init__(name, annotation, traced.in_bodies(context))
+        super().__init__(name, annotation, traced.passed_through(context))
         self.uses: Uses = context.documents.uses
         #: for each changed function the parameter, and the steps from it; these as they are written
         self.meanings: dict[FunctionNode, tuple[str, tuple[str, ...]]] = {}
@@ -153,7 +157,7 @@ class AttributePassing(Passing):
     def agrees(self, function: Extended, call: Call, caller: Extended) -> bool:
         """Whether what the caller passes has the attribute that the caller gets."""
         parameter, steps = self.meanings[function.node]
-        document, given = _given(function, call, parameter)
+        document, given = given_for(function, call, parameter)
         return given is not None and document is call.document and self._means(caller, document, given, steps)
 
     def shares(self, function: Extended, override: Extended) -> bool:
@@ -167,11 +171,13 @@ class AttributePassing(Passing):
     def written(self, function: Extended, call: Call) -> Spelled | None:
         """The attribute of what a call passes."""
         parameter, steps = self.meanings[function.node]
-        document, given = _given(function, call, parameter)
+        document, given = given_for(function, call, parameter)
         if given is None or not chain(given):
             return None
         suffix = self.written_as[steps]
-        if given is getattr(call.node.func, "value", None) or (document is call.document and call.bound is None):
+        called = call.node.func  # a module, or a method of what stands in front of it
+        is_there = document is call.document and call.bound is None
+        if is_there or given in (called, getattr(called, "value", None)):
             return Spelled(document.text(given) + suffix)
         spot, root = spot_of(self.uses, document, given), root_of(given)
         if spot is None or root is None:
@@ -184,7 +190,7 @@ class AttributePassing(Passing):
         )
 
 
-def _given(function: Extended, call: Call, parameter: str) -> tuple[Document, ast.expr | None]:
+def given_for(function: Extended, call: Call, parameter: str) -> tuple[Document, ast.expr | None]:
     """What a call passes for a parameter, the object of a bound method for its first one, and where that is written."""
     given = argument(function.node, call, parameter)
     if given is None and call.bound is not None and _index(function.node, parameter) == 0:

@@ -68,7 +68,8 @@ def _terms(call: Call, function: _Definition) -> dict[str, ast.expr] | None:
     names = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
     found: dict[str, ast.expr] = {}
     if call.bound is not None and names:
-        if not isinstance(call.node.func, ast.Attribute) or call.node.func.value is not call.bound.node:
+        called = call.node.func  # a module, or a method of what stands in front of it
+        if call.bound.node not in (called, getattr(called, "value", None)):
             return None  # a bound method that was kept: its object may have another name here
         found[names.pop(0)] = call.bound.node
     if len(call.node.args) > len(names):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.definitions import Function
 
 _KINDS = frozenset({"nonstrict", "in-graph", "constant-result", "make-fx"})
+_COMPILED = "compiled"
 #: How `invoke` tells functions apart that it interpreted: in bodies, and in regions.
 _BODY, _REGION = 0, 2
 
@@ -40,6 +41,11 @@ def in_regions(context: Context) -> frozenset[Span]:
         yield from _interpreted(context, _REGION)
 
     return _spans(context, "traced by Dynamo", found)
+
+
+def passed_through(context: Context) -> frozenset[Span]:
+    """The functions that a value is handed through up to code that is not traced, as the finding is about."""
+    return in_regions(context) if context.body.marker == _COMPILED else in_bodies(context)
 
 
 def marked(context: Context) -> frozenset[Span]:

@@ -41,9 +41,10 @@ class Reached(NamedTuple):
 class Binding(NamedTuple):
     """One binding of a top-level name.
 
-    `kind` is `def`, `import`, `assign`, `annotation` (without a value), `element` (loop target, unpacking), `enter`
-    (with) or `unknown`. For an import `module` is the dotted name as written with `level` leading dots, and `attribute`
-    the imported name ("" for `import module`). `position` is the place of an element that is unpacked, if it is known.
+    `kind` is `def`, `import`, `assign`, `annotation` (without a value), `element` (unpacking), `round` (loop target),
+    `enter` (with) or `unknown`. For an import `module` is the dotted name as written with `level` leading dots, and
+    `attribute` the imported name ("" for `import module`). `position` is the place of an element that is unpacked, if
+    it is known.
     `conditional` bindings may or may not happen.
     """
 
@@ -214,7 +215,7 @@ class Module:
 
 
 #: Kinds of bindings to what an expression gives: itself, one of its elements, what entering it gives.
-_OF_VALUES = frozenset({"assign", "element", "enter"})
+_OF_VALUES = frozenset({"assign", "element", "round", "enter"})
 
 
 def _bound_outside(shell: ast.AST) -> tuple[tuple[int, str, Binding], ...]:
@@ -338,7 +339,7 @@ def _targets(
             if item.optional_vars is not None:
                 _bind(item.optional_vars, Binding("enter", item.context_expr, 0, conditional), out)
     else:
-        _bind(statement.target, Binding("element", statement.iter, 0, conditional), out)
+        _bind(statement.target, Binding("round", statement.iter, 0, conditional), out)
 
 
 def _bind(target: ast.expr, binding: Binding, out: list[tuple[int, str, Binding]]) -> None:
@@ -346,8 +347,9 @@ def _bind(target: ast.expr, binding: Binding, out: list[tuple[int, str, Binding]
     if isinstance(target, ast.Name):
         out.append((target.lineno, target.id, binding))
     elif isinstance(target, (ast.Tuple, ast.List)):
+        kind = "unknown" if binding.position is not None else "round" if binding.kind == "round" else "element"
         for index, element in enumerate(target.elts):
             if isinstance(element, ast.Starred):
-                _bind(element.value, binding._replace(kind="element", position=None), out)
+                _bind(element.value, binding._replace(kind="unknown"), out)
             else:
-                _bind(element, binding._replace(kind="element", position=index), out)
+                _bind(element, binding._replace(kind=kind, position=index), out)

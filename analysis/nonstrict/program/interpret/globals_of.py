@@ -27,7 +27,7 @@ from nonstrict.program.domain.values import (
     relocated,
 )
 from nonstrict.program.interpret import expressions
-from nonstrict.program.objects import releases
+from nonstrict.program.objects import iteration, releases
 
 if TYPE_CHECKING:
     from nonstrict.program.domain.modules import Binding, Module
@@ -155,14 +155,14 @@ def _bound(machine: Machine, module: Module, binding: Binding) -> Value:
         return machine.define(frame, node, binding.offset)
     if binding.kind == "annotation":
         return machine.annotated(frame, binding.node, FRESH)
-    if binding.kind in ("assign", "element", "enter") and isinstance(binding.node, ast.expr):
+    if binding.kind in ("assign", "element", "round", "enter") and isinstance(binding.node, ast.expr):
         found = machine.evaluate(frame, binding.node)
         if binding.kind == "enter":
             return found
-        if binding.kind == "element":
-            heap = found.heap
-            key = binding.position if binding.position is not None else 0
-            return (heap.load(key) if heap else None) or UNKNOWN
+        if binding.kind == "round":
+            found = iteration.elements_of(frame, binding.node, found)
+        if binding.position is not None:
+            return (found.heap.load(binding.position) if found.heap is not None else None) or UNKNOWN
         if found.kind is Kind.UNKNOWN and binding.annotation is not None:
             return machine.annotated(frame, binding.annotation, FRESH)
         return found

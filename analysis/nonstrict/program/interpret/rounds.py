@@ -39,7 +39,7 @@ def _loops(
     names = {node.id for node in walk(expression) if isinstance(node, ast.Name)}
     for node in walk(around):
         if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
-            if holds(node.body, call) and mentions(expression, _changing(node)):
+            if in_rounds(node, call) and mentions(expression, _changing(node)):
                 apart = _tells_apart(frame, expression, _distinct_in(frame, node))
                 yield turns(frame, node, counting) if apart else SOME
         elif isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)) and any(
@@ -91,6 +91,12 @@ def varies_in_loop(around: ast.AST, call: ast.AST, expression: ast.expr) -> bool
 def holds(body: list[ast.stmt], call: ast.AST) -> bool:
     """Whether an expression stands in some statements."""
     return any(inner is call for part in body for inner in walk(part))
+
+
+def in_rounds(loop: ast.For | ast.AsyncFor | ast.While, node: ast.AST) -> bool:
+    """Whether a loop comes to an expression in each round: in its body, or as a target that it sets."""
+    target = loop.body[0] if isinstance(loop, ast.While) else loop.target
+    return holds(loop.body, node) or any(part is node for part in walk(target))
 
 
 def _changing(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:

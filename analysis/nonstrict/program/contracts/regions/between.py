@@ -17,7 +17,7 @@ from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.constant_folding import key_of
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import NUMBER, Flag, any_of_kind
-from nonstrict.program.interpret.rounds import ADDING, MANY, SOME, holds, rounds, turns
+from nonstrict.program.interpret.rounds import ADDING, MANY, SOME, holds, in_rounds, rounds, turns
 from nonstrict.program.mutations import evidence, writes
 
 if TYPE_CHECKING:
@@ -181,12 +181,18 @@ def _read(machine: Machine, one: _Between) -> Written | None:
     span = span_of(write.path, write.offset, write.node)
     if (step := step_of(write.node)) is not None:
         return Written(span, (_counted(step),), one.repeated or (MANY if one.is_open else 0))
-    if here.frame is None or write.value is None:
+    put = write.value or _target(write.node)
+    if here.frame is None or put is None:
         return None
-    value = machine.evaluate(here.frame, write.value)
-    if more := min(rounds(here.frame, write.node, write.value, MANY), one.repeated or MANY):
+    value = machine.evaluate(here.frame, put)
+    if more := min(rounds(here.frame, write.node, put, MANY), one.repeated or MANY):
         return Written(span, (any_of_kind(value),), more)
     return Written(span, (value,)) if key_of(value) is not None else _handed(machine, function, write)
+
+
+def _target(node: ast.AST) -> ast.expr | None:
+    """What a loop gives a value in each round."""
+    return node if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store) else None
 
 
 def _handed(machine: Machine, function: Function | None, write: Write) -> Written | None:
@@ -214,7 +220,7 @@ def _place_of(machine: Machine, module: Module, write: Write) -> tuple[_Site, Fu
 def _around(site: _Site, calls: frozenset[ast.AST]) -> Iterator[ast.For | ast.AsyncFor | ast.While]:
     """The loops around something in whose rounds the region is called."""
     for loop in walk(site.scope):
-        if not isinstance(loop, _LOOPS) or not holds(loop.body, site.node):
+        if not isinstance(loop, _LOOPS) or not in_rounds(loop, site.node):
             continue
         if any(node in calls for part in loop.body for node in walk(part)):
             yield loop
