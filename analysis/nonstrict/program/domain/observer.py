@@ -61,6 +61,9 @@ class Observer(Generic[FrameT, FunctionT]):
     def module_called(self, frame: FrameT, node: ast.AST, module: Value) -> None:
         """A module is called, of torch or of the program."""
 
+    def layer_called(self, frame: FrameT, node: ast.AST, module: Value, given: Sequence[Value]) -> None:
+        """A module whose `forward` is not of the program is called with something."""
+
     def is_choice(self, frame: FrameT, node: ast.AST, alternatives: Sequence[Value]) -> bool:
         """Whether it decides what happens which of several things a value is that is used at a node."""
         return False

@@ -20,6 +20,7 @@ from nonstrict.program.domain.access_paths import FRESH
 from nonstrict.program.domain.effects import NEEDED, Effect
 from nonstrict.program.domain.values import NESTED_MODULES, NO_CONSTANT, Flag, Kind, Value, container
 from nonstrict.program.externals import custom_operators, gradients
+from nonstrict.program.objects import naming
 from nonstrict.program.objects.dtypes import ASKED
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def _has_parameters(module: Value, depth: int = 0) -> bool:
 
 def _turn_off(frame: Frame, node: ast.AST, given: Sequence[Value]) -> None:
     """`torch.set_grad_enabled(False)` as a statement holds from there on, for callers too."""
-    holder = frame.function.node if frame.function is not None else frame.module.outline.shell
+    holder = naming.text_of(frame)
     statement = any(isinstance(one, ast.Expr) and one.value is node for one in walk(holder))
     if statement and not all(value.const is True for value in given):
         for around in frame.around():

@@ -13,7 +13,7 @@ from nonstrict.program.domain.definitions import Function
 from nonstrict.program.domain.values import NESTED_MODULES, UNKNOWN, AbstractObject, Kind, Value, container
 from nonstrict.program.externals import external_calls
 from nonstrict.program.externals.running import names_run
-from nonstrict.program.objects import classes
+from nonstrict.program.objects import classes, naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -145,7 +145,7 @@ def _add(hooks: list[Value], hook: Value) -> None:
 
 
 def _conditions(frame: Frame, node: ast.AST) -> tuple[facts.Condition, ...] | None:
-    root = frame.function.node if frame.function is not None else frame.module.outline.shell
+    root = naming.text_of(frame)
     return facts.choosing(root, node)
 
 

@@ -182,6 +182,7 @@ def call_module(
     if module.place.root is Root.ARGUMENT and module.dotted.startswith("torch.") and "Dropout" in module.dotted:
         frame.emit(Event.ATTRIBUTE, node, module.place.step(".p"), NUMBER, "p")
     frame.observer.module_called(frame, node, module)
+    frame.observer.layer_called(frame, node, module, positional)
     _run_children(frame, node, module, positional)
     taint: frozenset[object] = frozenset[object]().union(*(value.taint for value in positional if value.is_tensor))
     attached = Flag.ATTACHED if any(value.flags & Flag.ATTACHED for value in positional) else Flag.NONE

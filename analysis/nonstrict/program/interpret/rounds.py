@@ -9,7 +9,7 @@ from nonstrict.facts.walk import walk
 from nonstrict.models.members import REMOVING, STORING
 from nonstrict.program.domain.constant_folding import key_of
 from nonstrict.program.domain.values import Kind
-from nonstrict.program.objects import iteration
+from nonstrict.program.objects import iteration, naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ def rounds(frame: Frame, call: ast.AST, expression: ast.expr, counting: int = SO
 
     `counting` is said of loops that count up to what is not known.
     """
-    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    around = naming.text_of(frame)
     return max(_loops(around, call, expression, frame, counting), default=0)
 
 
@@ -53,7 +53,7 @@ def _loops(
 
 def entries_in_loop(frame: Frame, call: ast.AST, expression: ast.expr | None) -> Sequence[Value]:
     """What a loop around a call gives a variable, one after the other; none where that is not all known."""
-    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    around = naming.text_of(frame)
     for loop in walk(around) if isinstance(expression, ast.Name) else ():
         if isinstance(loop, ast.For) and holds(loop.body, call) and _is_called(loop.target, expression):
             return iteration.entries(frame, frame.machine.evaluate(frame, loop.iter)) or ()

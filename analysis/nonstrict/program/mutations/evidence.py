@@ -28,7 +28,7 @@ from nonstrict.program.mutations.found_writes import FoundWrites
 from nonstrict.program.mutations.preparing import prepares
 from nonstrict.program.mutations.strangers import targets_of
 from nonstrict.program.mutations.writes import functions_with, related_to, writes_within
-from nonstrict.program.objects import classes
+from nonstrict.program.objects import classes, naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -275,7 +275,7 @@ def _changed_after(machine: Machine, made: Construction | Passing, path: tuple[s
         given = aliases_of(frame.function.node).get(given.id, given)
     if not isinstance(given, ast.Name):
         return
-    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    around = naming.text_of(frame)
     for write in machine.mutations.seen_through(writes_within(frame.module.path, frame.offset, around, given.id)):
         later = getattr(write.node, "lineno", 0) > getattr(made.node, "lineno", 0)
         if later and write.how is not How.REBOUND and may_meet(write.steps, path):

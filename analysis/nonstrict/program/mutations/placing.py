@@ -17,7 +17,7 @@ from nonstrict.program.discovery import callers, roots
 from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.interpret.rounds import varies_in_loop
 from nonstrict.program.mutations import indirect, writes
-from nonstrict.program.objects import definition_values
+from nonstrict.program.objects import definition_values, naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,7 +125,7 @@ def _given(function: Function, call: StaticCall) -> dict[str, Value]:
 def _varies(call: StaticCall) -> bool:
     """Whether a loop around a call passes other values each time."""
     frame, node, *_ = call
-    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    around = naming.text_of(frame)
     return isinstance(node, ast.expr) and varies_in_loop(around, node, node)
 
 

@@ -45,8 +45,13 @@ def dotted(frame: Frame, node: ast.AST) -> str:
     return found.dotted if found.kind in _OUTSIDE else ""
 
 
+def text_of(frame: Frame) -> FunctionNode | ast.Module:
+    """The text that a frame runs: that of its function, or the top level of its module."""
+    return frame.function.node if frame.function is not None else frame.module.outline.shell
+
+
 def names_at(frame: Frame) -> Names:
-    """What names in the text that a frame runs stand for: that of its function, or the top level of its module."""
+    """What names in the text that a frame runs stand for."""
     if frame.function is not None:
         return names_in(frame.machine, frame.function)
     return partial(dotted, frame.machine.module_frame(frame.module))

@@ -17,7 +17,7 @@ from nonstrict.program.contracts.boundary.varying import Variation
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import NESTED_CONTAINERS, Kind
 from nonstrict.program.interpret.rounds import rounds
-from nonstrict.program.objects import classes
+from nonstrict.program.objects import classes, naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -147,7 +147,7 @@ def _made(frame: Frame, expression: ast.expr) -> ast.expr | None:
     """The expression that makes an object which a variable holds."""
     if not isinstance(expression, ast.Name):
         return expression
-    return _assigned(frame.function.node if frame.function is not None else frame.module.outline.shell, expression.id)
+    return _assigned(naming.text_of(frame), expression.id)
 
 
 def _part(node: ast.expr | None, cls: Class, name: str) -> ast.expr | None:

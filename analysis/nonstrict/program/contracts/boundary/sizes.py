@@ -74,7 +74,7 @@ def _differing(body: Interpreted, region: Function, name: str) -> _Differing:
     found: set[int] = set()
     evidence: list[Related] = []
     for frame, node, expression in varying.given_expressions(body.machine, region, name):
-        around = frame.function.node if frame.function is not None else frame.module.outline.shell
+        around = naming.text_of(frame)
         sizes = shape(naming.names_at(frame), around, expression)
         if not sizes or (shapes and len(sizes) != len(shapes[0])):
             continue

@@ -117,7 +117,7 @@ def _looped_over(around: ast.AST, name: str) -> str:
 
 def drops(frame: Frame) -> bool:
     """Whether code around a call has torch forget what it compiled."""
-    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    around = naming.text_of(frame)
     names = naming.names_at(frame)
     return any(isinstance(node, ast.Call) and names(node.func) in _RESETS for node in walk(around))
 
@@ -200,7 +200,7 @@ def growing_by(machine: Machine, region: Function, name: str, counting: int = SO
     """
     found = 0
     for frame, call, expression in given_expressions(machine, region, name):
-        around = frame.function.node if frame.function is not None else frame.module.outline.shell
+        around = naming.text_of(frame)
         spelled = ast.unparse(expression) if isinstance(expression, (ast.Name, ast.Attribute)) else ""
         for loop in walk(around) if spelled else ():
             is_loop = isinstance(loop, (ast.For, ast.AsyncFor, ast.While))

@@ -9,6 +9,7 @@ from nonstrict.facts import handlers
 from nonstrict.facts.targets import last_name
 from nonstrict.program.contracts.marks import marking
 from nonstrict.program.discovery import callers, roots
+from nonstrict.program.objects import naming
 from nonstrict.program.state.frames import closure_of
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def falls_back(machine: Machine, mark: Mark) -> bool:
     decorated = any(mark.node is one for one in getattr(function.node, "decorator_list", ()))
     found = False
     for frame, call in _calls(machine, function):
-        around = frame.function.node if frame.function is not None else frame.module.outline.shell
+        around = naming.text_of(frame)
         if handlers.recovers(around, call, _REFUSALS):
             found = True
         elif not handlers.in_handler(around, call) and (decorated or last_name(call) != function.name):
@@ -58,7 +59,7 @@ def caught(machine: Machine, mark: Mark) -> frozenset[str]:
         for function in layer:
             found |= _of_decorators(machine, function) | _where_handed_on(machine, function)
             for frame, node in _calls(machine, function):
-                around = frame.function.node if frame.function is not None else frame.module.outline.shell
+                around = naming.text_of(frame)
                 found |= handlers.around(around, node)
                 if frame.function is not None and frame.function not in seen:
                     outer[frame.function] = None

@@ -18,6 +18,7 @@ from nonstrict.program.contracts.regions.states import States
 from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.definitions import Compiled, CompileOptions, CompileSite
 from nonstrict.program.domain.values import UNKNOWN, AbstractObject, Flag, Kind, Value, join
+from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -109,7 +110,7 @@ def may_be_of_module(frame: Frame, node: ast.AST) -> bool:
     """Whether a call gives what `Module.compile` takes, perhaps handed on, and takes nothing: that returns None."""
     if not isinstance(node, ast.Call) or not all(isinstance(given, ast.Starred) for given in node.args):
         return False
-    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    around = naming.text_of(frame)
     return all(keyword.arg in (None, *_OPTIONS) for keyword in node.keywords) and is_statement(around, node)
 
 
@@ -142,7 +143,7 @@ def is_put_in_place(frame: Frame, node: ast.AST, function: Function) -> bool:
     """Whether what is compiled takes the place of the method: `self.forward = torch.compile(self.forward)`."""
     if function.owner is None:
         return False
-    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    around = naming.text_of(frame)
     made = (
         one for one in walk(around) if isinstance(one, ast.Assign) and any(inner is node for inner in walk(one.value))
     )

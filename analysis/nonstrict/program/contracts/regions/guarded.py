@@ -59,6 +59,12 @@ def computed(frame: Frame, node: ast.AST, *operands: Value) -> None:
         floats.computed(frame, node, *operands)
 
 
+def layered(frame: Frame, node: ast.AST, given: Sequence[Value]) -> None:
+    """A layer of torch computes with what it is given."""
+    for value in given:
+        _note(frame, node, value, Use.ARITHMETIC)
+
+
 def called(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: Mapping[str, Value]) -> None:
     """A function outside the program is called."""
     given = [*positional, *keywords.values()]

@@ -16,6 +16,7 @@ from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.interpret.rounds import MANY, length, turns
 from nonstrict.program.mutations.writes import writes_within
+from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +88,7 @@ def _number(given: _Given, hops: int) -> int:
     root = next(iter(steps), "")
     if not root:
         return number
-    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    around = naming.text_of(frame)
     full = (*steps, *given.path)
     for loop in reversed(list(_loops(around, given.node))):
         if _ends_in(given, around, loop, full):

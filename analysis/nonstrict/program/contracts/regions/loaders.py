@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.reaching import source
 from nonstrict.facts.shapes import shape
 from nonstrict.facts.walk import walk
+from nonstrict.program.discovery import callers
 from nonstrict.program.interpret.rounds import holds
 from nonstrict.program.objects import naming
 
@@ -19,16 +20,18 @@ _LOADERS = frozenset({"torch.utils.data.DataLoader", "torch.utils.data.dataloade
 _TENSORS = frozenset({"torch.utils.data.TensorDataset", "torch.utils.data.dataset.TensorDataset"})
 #: What else says what a batch is.
 _OTHERWISE = frozenset({"batch_sampler", "sampler", "collate_fn"})
+#: How many callers up a loader is looked for.
+_HOPS = 3
 
 
 def has_smaller_last(frame: Frame, call: ast.AST, expression: ast.expr) -> bool:
     """Whether a call passes what a loop over a loader gives it, of which the last one is known to be smaller."""
-    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    around = naming.text_of(frame)
     name = expression.id if isinstance(expression, ast.Name) else ""
     for loop in walk(around) if name else ():
         if isinstance(loop, ast.For) and holds(loop.body, call):
             given = {node.id for node in walk(loop.target) if isinstance(node, ast.Name)}
-            if name in given and _leaves_rest(frame, around, _inside(frame, loop.iter)):
+            if name in given and _leaves_rest(frame, _inside(frame, loop.iter)):
                 return True
     return False
 
@@ -39,8 +42,12 @@ def _inside(frame: Frame, iterable: ast.expr) -> ast.expr:
     return iterable.args[0] if counted and isinstance(iterable, ast.Call) and iterable.args else iterable
 
 
-def _leaves_rest(frame: Frame, around: FunctionNode | ast.Module, iterable: ast.expr) -> bool:
+def _leaves_rest(frame: Frame, iterable: ast.expr, hops: int = _HOPS) -> bool:
+    around = naming.text_of(frame)
     loader, names = source(around, iterable), naming.names_at(frame)
+    if isinstance(loader, ast.Name) and frame.function is not None and hops:
+        passed = callers.passings(frame.machine, frame.function, loader.id)
+        return any(one.expression is not None and _leaves_rest(one.frame, one.expression, hops - 1) for one in passed)
     if not isinstance(loader, ast.Call) or names(loader.func) not in _LOADERS:
         return False
     told = {keyword.arg: keyword.value for keyword in loader.keywords}

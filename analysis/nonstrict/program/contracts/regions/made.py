@@ -44,7 +44,7 @@ class Made(NamedTuple):
 
 def made(frame: Frame, call: ast.AST, expression: ast.expr) -> Made:
     """How the tensor is made that a call passes."""
-    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    around = naming.text_of(frame)
     names = naming.names_at(frame)
     told = source(around, expression)
     looped = frozenset(_dtype_of(one) for one in entries_in_loop(frame, call, _told_dtype(names, told)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.events import Step
+from nonstrict.knowledge.operators import nn_module
 from nonstrict.program.contracts.regions import (
     arguments,
     assertions,
@@ -89,6 +90,11 @@ class RegionObserver(Observer["Frame", "Function"]):
     def module_called(self, frame: Frame, node: ast.AST, module: Value) -> None:
         """Some layers are refused."""
         layers.called(frame, node, module)
+
+    def layer_called(self, frame: Frame, node: ast.AST, module: Value, given: Sequence[Value]) -> None:
+        """A layer of torch computes with what it is given."""
+        if nn_module(module.dotted) is not None:
+            guarded.layered(frame, node, given)
 
     def is_choice(self, frame: Frame, node: ast.AST, alternatives: Sequence[Value]) -> bool:
         """Dynamo traces one of the entries of a container, and of several layers those that it does not refuse."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.reaching import source
 from nonstrict.facts.walk import walk
 from nonstrict.program.interpret.rounds import MANY, SOME, holds, turns
+from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -38,7 +39,7 @@ def number(calls: Iterable[Passing]) -> int:
 
 def _is_rate(frame: Frame, expression: ast.expr) -> bool:
     """Whether an expression reads a rate of an optimizer of torch, or a variable that holds one."""
-    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    around = naming.text_of(frame)
     expression = source(around, expression)
     if not isinstance(expression, ast.Subscript):
         return False
@@ -71,7 +72,7 @@ def _is_of(frame: Frame, holder: ast.expr, package: str) -> bool:
 def _changes(one: Passing) -> int:
     """How often the loops around a call change rates: as often as one runs, or a few times."""
     frame = one.frame
-    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    around = naming.text_of(frame)
     loops = (loop for loop in walk(around) if isinstance(loop, _Loop) and holds(loop.body, one.node))
     return max(
         (turns(frame, loop, MANY) if each else SOME for loop in loops for each in _set_in(frame, loop)), default=0

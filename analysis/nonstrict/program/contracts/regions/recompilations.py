@@ -179,6 +179,8 @@ def _of_use(region: Interpreted, seen: Observed, varied: Varied) -> Recompilatio
     if use is Use.BRANCH and varied.kinds <= _DECIDING and idle_paths.has_idle_path(region):
         return None  # whether the first call computes anything, the number decides
     among = of_objects(region, place) if varied.of_objects else sources(region, place)
+    if use is Use.PARAMETER and varied.kinds <= variation.OF_TENSORS.keys():
+        use = Use.ARITHMETIC  # nothing was known of it but that an operator is given it
     rows = rows_of(among, varied.kinds, str(use.value))
     told = told_by(region, rows)
     if use is Use.PARAMETER and varied.kinds == _FLOATS and _is_constant_in_graph(region, place):

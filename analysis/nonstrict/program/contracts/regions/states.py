@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.walk import walk
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import UNKNOWN, AbstractObject, Flag, Kind, Value
+from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
     from nonstrict.findings import Span
@@ -193,7 +194,7 @@ def _read_file(frame: Frame, node: ast.expr | None) -> tuple[str, ...]:
     while isinstance(node, ast.Subscript):
         node = node.value
     if isinstance(node, ast.Name):
-        root = frame.function.node if frame.function is not None else frame.module.outline.shell
+        root = naming.text_of(frame)
         bound = [
             one.value
             for one in walk(root)

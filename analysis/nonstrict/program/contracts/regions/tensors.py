@@ -133,7 +133,7 @@ def _values(frame: Frame, call: ast.AST, size: ast.expr) -> frozenset[int]:
 
 def _given(frame: Frame, node: ast.AST, expression: ast.expr) -> _Given:
     names = naming.names_at(frame)
-    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    around = naming.text_of(frame)
     grown = _rounds_of_growth(frame, around, node, expression)
     sizes, layout = shape(names, around, expression), _layout(names, around, expression)
     return _Given(frame, node, sizes, layout, grown, made(frame, node, expression))

@@ -170,7 +170,7 @@ class _Entered(NamedTuple):
 def _switched(state: _State, call: _Call) -> list[_Entered]:
     """What may switch a state around a call in the function that makes it, from outside in."""
     frame, node = call
-    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    around = naming.text_of(frame)
     blocks = (one for one in remembered(around, "_nonstrict_with_blocks", _with_blocks) if holds(one.body, node))
     entered = [_entered(state, frame, one) for one in getattr(around, "decorator_list", ())]
     entered = [one for one in entered if one is not None and one.switch is not None]

@@ -15,6 +15,7 @@ from nonstrict.program.contracts.regions import calls
 from nonstrict.program.contracts.regions.guard_sources import holders
 from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.effects import Effect, Observed, span_of
+from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +75,7 @@ def _by_mode(region: Interpreted) -> dict[bool, _Called]:
 
 def _mode(frame: Frame, call: ast.Call, held: frozenset[int]) -> tuple[bool, _Called] | None:
     """The mode that is set last in front of a call in the function that makes it, and of what; None for none known."""
-    around = frame.function.node if frame.function is not None else frame.module.outline.shell
+    around = naming.text_of(frame)
     known = {ast.unparse(one) for one in (call.func, *call.args)}
     before = [
         (node, node.func)
