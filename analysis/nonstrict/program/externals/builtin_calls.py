@@ -185,12 +185,13 @@ def _extreme(frame: Frame, node: ast.AST, positional: list[Value], keywords: dic
             return Value(Kind.TENSOR)
         frame.needed(value)
     result = _computed(candidates) if all(value.kind is Kind.NUMBER for value in candidates) else UNKNOWN
-    return result.with_taint(coarsened(_pending(candidates)))
+    return result.with_taint((frozenset if result.is_real else coarsened)(_pending(candidates)))
 
 
 def _computed(numbers: list[Value]) -> Value:
-    """The largest of some numbers, or their sum: it is whole if they all are."""
-    return Value(Kind.NUMBER, flags=Flag.WHOLE if all(one.is_whole for one in numbers) else Flag.NONE)
+    """The largest of some numbers, or their sum: it is whole, or real, if they all are."""
+    real = Flag.FLOATING * all(one.is_real for one in numbers)
+    return Value(Kind.NUMBER, flags=Flag.WHOLE if all(one.is_whole for one in numbers) else real)
 
 
 def _sorted(frame: Frame, node: ast.AST, positional: list[Value], keywords: dict[str, Value]) -> Value:

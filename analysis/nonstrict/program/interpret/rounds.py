@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from math import prod
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import walk
 from nonstrict.models.members import REMOVING, STORING
 from nonstrict.program.domain.constant_folding import key_of
-from nonstrict.program.domain.values import Kind
+from nonstrict.program.domain.values import UNKNOWN, Kind
 from nonstrict.program.objects import iteration, naming
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.values import Value
     from nonstrict.program.state.frames import Frame
 
+_LISTED = frozenset({Kind.LIST, Kind.TUPLE, Kind.ITERATOR})
 #: How often a loop runs of which that is not known.
 SOME = 2
 #: The same for one that counts: nobody writes that for a few rounds.
@@ -40,14 +42,14 @@ def _loops(
     for node in walk(around):
         if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
             if in_rounds(node, call) and mentions(expression, _changing(node)):
-                apart = _tells_apart(frame, expression, _distinct_in(frame, node))
+                apart = tells_apart(frame, expression, _distinct_in(frame, node))
                 yield turns(frame, node, counting) if apart else SOME
         elif isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)) and any(
             inner is call for inner in walk(node.elt)
         ):
             for generator in node.generators:
                 if _stores_any(generator.target, names):
-                    apart = not generator.ifs and _tells_apart(frame, expression, _stored_in(generator.target))
+                    apart = not generator.ifs and tells_apart(frame, expression, _stored_in(generator.target))
                     yield length(frame, generator.iter, counting) if apart else SOME
 
 
@@ -105,7 +107,7 @@ def _changing(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
     if not isinstance(loop, ast.While):
         found = _stored_in(loop.target)
     inside = [node for part in loop.body for node in walk(part)]
-    found |= _counted_in(inside)
+    found |= counted_in(inside)
     lengths = _lengths(loop)
     found |= lengths
     for node in inside:
@@ -116,7 +118,7 @@ def _changing(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
     return found
 
 
-def _counted_in(inside: list[ast.AST]) -> set[str]:
+def counted_in(inside: list[ast.AST]) -> set[str]:
     """The variables and attributes that go on from their own value by a number: `step += 1`, `lr = lr * 0.9`."""
     targets = [node.target for node in inside if isinstance(node, ast.AugAssign) and _is_number(node.value)]
     targets += [node.targets[0] for node in inside if isinstance(node, ast.Assign) and _goes_on(node)]
@@ -185,13 +187,13 @@ def _distinct_in(frame: Frame | None, loop: ast.For | ast.AsyncFor | ast.While) 
     """Of the variables and attributes that change from round to round, those that never have the same value twice."""
     inside = [node for part in loop.body for node in walk(part)]
     found = _stored_in(loop.target) if not isinstance(loop, ast.While) else set[str]()
-    found |= _counted_in(inside)
+    found |= counted_in(inside)
     given = [node for node in inside if isinstance(node, ast.Assign)]
     for node in given:
-        if _tells_apart(frame, node.value, found):
+        if tells_apart(frame, node.value, found):
             found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     for node in given:
-        if not _tells_apart(frame, node.value, found):
+        if not tells_apart(frame, node.value, found):
             found -= {target.id for target in node.targets if isinstance(target, ast.Name)}
     return found
 
@@ -200,17 +202,17 @@ def _distinct_in(frame: Frame | None, loop: ast.For | ast.AsyncFor | ast.While) 
 _FLAT = frozenset({None, 0, 1, -1})
 
 
-def _tells_apart(frame: Frame | None, node: ast.expr, distinct: set[str]) -> bool:
+def tells_apart(frame: Frame | None, node: ast.expr, distinct: set[str]) -> bool:
     """Whether an expression surely has another value where some variables have: it is one, or writes one into text."""
     if isinstance(node, (ast.Name, ast.Attribute)):
         return ast.unparse(node) in distinct
     if isinstance(node, (ast.JoinedStr, ast.Tuple)):
         return any(
-            _tells_apart(frame, part, distinct)
+            tells_apart(frame, part, distinct)
             for part in (node.values if isinstance(node, ast.JoinedStr) else node.elts)
         )
     if isinstance(node, ast.FormattedValue):
-        return _tells_apart(frame, node.value, distinct)
+        return tells_apart(frame, node.value, distinct)
     if isinstance(node, ast.BinOp):
         sides = (node.left, node.right)
         fixed = not all(mentions(side, distinct) for side in sides)
@@ -219,14 +221,45 @@ def _tells_apart(frame: Frame | None, node: ast.expr, distinct: set[str]) -> boo
         known = [_constant(frame, side) for side in sides]
         scaled = isinstance(node.op, (ast.Mult, ast.Div)) and any(known)
         raised = isinstance(node.op, ast.Pow) and any(constant not in _FLAT for constant in known)
-        kept = added or written or scaled or raised
-        return any(_tells_apart(frame, side, distinct) for side in sides) if kept else False
+        kept = added or written or scaled or raised or _is_ratio(frame, node)
+        return any(tells_apart(frame, side, distinct) for side in sides) if kept else False
     if isinstance(node, ast.Call):
+        if getattr(node.func, "id", "") in ("min", "max"):
+            return _is_bounded(frame, node, distinct)
         writes = isinstance(node.func, ast.Attribute) and node.func.attr == "format"
         named = getattr(node.func, "id", "")
         keeps = writes or named in ("str", "repr") or (bool(named) and _makes_object(frame, node.func))
-        return keeps and any(_tells_apart(frame, part, distinct) for part in node.args)
+        return keeps and any(tells_apart(frame, part, distinct) for part in node.args)
     return False
+
+
+def _is_bounded(frame: Frame | None, node: ast.Call, distinct: set[str]) -> bool:
+    """Whether a fraction goes on up to a bound, as rates that warm up do: `min(1.0, step / 1000)`."""
+    varying = [part for part in node.args if mentions(part, distinct)]
+    fine = [one for one in varying if any(_divides(inner) for inner in walk(one))]
+    return len(node.args) > len(varying) == len(fine) == 1 and tells_apart(frame, fine[0], distinct)
+
+
+def _divides(node: ast.AST) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+
+
+def _is_ratio(frame: Frame | None, node: ast.BinOp) -> bool:
+    """Whether something is divided by itself, with another number added to each: `(1 + n) / (10 + n)`."""
+    sums = [_as_sum(frame, side) for side in (node.left, node.right)]
+    (one, above), (other, below) = sums
+    return _divides(node) and one == other != "" and above != below
+
+
+def _as_sum(frame: Frame | None, node: ast.expr) -> tuple[str, float]:
+    """What is added to which expression, "" where that is not known."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add):
+        return ("", 0) if isinstance(node, ast.BinOp) else (ast.unparse(node), 0)
+    for one, other in ((node.left, node.right), (node.right, node.left)):
+        known = _constant(frame, other)
+        if isinstance(known, (int, float)):
+            return ast.unparse(one), known
+    return "", 0
 
 
 def _makes_object(frame: Frame | None, function: ast.expr) -> bool:
@@ -262,6 +295,8 @@ def length(frame: Frame | None, iterable: ast.expr, counting: int = SOME) -> int
     """How many elements a loop runs over, `counting` for a range with bounds that are not known; at least some."""
     if isinstance(iterable, (ast.List, ast.Tuple, ast.Set)):
         return len({ast.dump(element) for element in iterable.elts})
+    if isinstance(iterable, (ast.ListComp, ast.GeneratorExp)) and not any(one.ifs for one in iterable.generators):
+        return prod(length(frame, one.iter, counting) for one in iterable.generators)
     if isinstance(iterable, ast.Call):
         name = getattr(iterable.func, "id", "")
         if name == "range" and iterable.args:
@@ -270,11 +305,12 @@ def length(frame: Frame | None, iterable: ast.expr, counting: int = SOME) -> int
             return length(frame, iterable.args[0], counting)
         if name == "zip" and iterable.args:
             return min(length(frame, part, counting) for part in iterable.args)
-    if frame is not None and isinstance(iterable, ast.Name):
-        held = frame.machine.evaluate(frame, iterable)
-        if held.kind in (Kind.LIST, Kind.TUPLE) and held.heap is not None and held.heap.loose is None:
-            return max(_different(held.heap.items.values()), SOME)
-    return SOME
+    held = frame.machine.evaluate(frame, iterable) if frame is not None else UNKNOWN
+    if held.heap is None or held.heap.loose is not None or held.heap.open:
+        return SOME
+    if held.kind is Kind.DICT:
+        return max(len(held.heap.items), SOME)
+    return max(_different(held.heap.items.values()), SOME) if held.kind in _LISTED else SOME
 
 
 def _counted(frame: Frame | None, bounds: list[ast.expr], counting: int) -> int:

@@ -9,13 +9,13 @@ from nonstrict.facts.execution import is_main_guard
 from nonstrict.facts.scopes import is_as_passed
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
-from nonstrict.program.contracts.boundary import boundary_values
+from nonstrict.program.contracts.boundary import boundary_values, repeated
 from nonstrict.program.contracts.regions import options
 from nonstrict.program.discovery import callers
 from nonstrict.program.domain.constant_folding import key_of
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import Kind
-from nonstrict.program.interpret.rounds import SOME, grows, holds, rounds, turns, varies_in_loop
+from nonstrict.program.interpret.rounds import SOME, grows, holds, turns, varies_in_loop
 from nonstrict.program.objects import iteration, naming
 
 if TYPE_CHECKING:
@@ -173,8 +173,7 @@ def distinct(machine: Machine, passed: list[Passing], counting: int = SOME) -> i
         constants = {_constant(machine, one.value) for one in here}
         texts = {ast.dump(one.expression) for one in here if one.expression is not None}
         chosen = any(node in one.frame.chosen for one in here)
-        looped = (rounds(one.frame, node, one.expression, counting) for one in here if one.expression is not None)
-        times = max(looped, default=0)
+        times = max(repeated.times(machine, one, counting) for one in here)
         if None not in constants and (len(constants) > 1 or not times) and not chosen:
             known, told = known | constants, told | texts
         elif times:

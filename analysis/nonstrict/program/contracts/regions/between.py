@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import ast
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.scopes import parameter_names
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge import guards
-from nonstrict.program.contracts.boundary import varying
+from nonstrict.program.contracts.boundary import repeated, varying
 from nonstrict.program.contracts.boundary.varying import drops
 from nonstrict.program.contracts.regions import calls as calls_of_region
 from nonstrict.program.discovery import callers, roots
+from nonstrict.program.discovery.sites import Passing
 from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.constant_folding import key_of
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import NUMBER, Flag, any_of_kind
-from nonstrict.program.interpret.rounds import ADDING, MANY, SOME, holds, in_rounds, rounds, turns
+from nonstrict.program.interpret.rounds import ADDING, MANY, SOME, holds, in_rounds, length, rounds, turns
 from nonstrict.program.mutations import evidence, writes
 
 if TYPE_CHECKING:
@@ -59,13 +61,15 @@ class _Site(NamedTuple):
 class _Between(NamedTuple):
     """A write that lies between two calls: where it stands, in which function, in how many rounds of a loop.
 
-    `each` says that only few calls lie between two of it, `is_open` that who calls the function is not known.
+    `counted` are the rounds of all loops around one another. `each` says that only few calls lie between two of it,
+    `is_open` that who calls the function is not known.
     """
 
     write: Write
     here: _Site
     function: Function | None
     repeated: int
+    counted: int
     each: bool
     is_open: bool
 
@@ -135,24 +139,37 @@ def _lying(machine: Machine, calls: frozenset[ast.AST], write: Write) -> _Betwee
     here, function = _place_of(machine, module, write)
     sites = [here, *(_sites_of(machine, function, _HOPS - 1) if function is not None else ())]
     around = [(site, loop) for site in sites for loop in _around(site, calls)]
-    repeated = max((_times(site, loop) for site, loop in around), default=0)
+    times = {(site.node, loop): _times(site, loop) for site, loop in around}
+    repeated = max(times.values(), default=0)
+    together = [prod(times[site.node, loop] for one, loop in around if one is site) for site in sites]
+    counted = together[0] * max(together[1:], default=1)
     if not repeated and not any(node in calls for site in sites for node in walk(site.scope)):
         return None
     # Who calls the function that counts and runs the region is not known: it is not written to be called once.
     is_open = function is not None and not any(site.frame for site in sites[1:])
     limit = guards.limit(machine.torch)
     each = any(_holds_few(site.frame, loop, calls, limit) for site, loop in around)
-    return _Between(write, here, function, repeated, each, is_open)
+    return _Between(write, here, function, repeated, min(counted, MANY), each, is_open)
 
 
 def _times(site: _Site, loop: ast.For | ast.AsyncFor | ast.While) -> int:
     """How often something in a loop happens; under a condition, as far as known: `if step % 100 == 0`."""
-    number = turns(site.frame, loop, MANY)
+    number = _turns(site.frame, loop)
     tests = [one.test for one in walk(loop) if isinstance(one, ast.If) and holds([one], site.node)]
     recurs = all(
         isinstance(inner.op, ast.Mod) for test in tests for inner in walk(test) if isinstance(inner, ast.BinOp)
     )
     return number if not tests or (number >= MANY and recurs) else min(number, SOME)
+
+
+def _turns(frame: Frame | None, loop: ast.For | ast.AsyncFor | ast.While) -> int:
+    """How often a loop runs; one over what its function is given, as often as those who call that pass something."""
+    number = turns(frame, loop, MANY)
+    name = loop.iter.id if not isinstance(loop, ast.While) and isinstance(loop.iter, ast.Name) else ""
+    if frame is None or frame.function is None or name not in parameter_names(frame.function.node.args):
+        return number
+    given = [(one.frame, one.expression) for one in callers.passings(frame.machine, frame.function, name)]
+    return max((length(there, node, MANY) for there, node in given if node is not None), default=number)
 
 
 def _holds_few(
@@ -180,19 +197,28 @@ def _read(machine: Machine, one: _Between) -> Written | None:
     write, here, function = one.write, one.here, one.function
     span = span_of(write.path, write.offset, write.node)
     if (step := step_of(write.node)) is not None:
-        return Written(span, (_counted(step),), one.repeated or (MANY if one.is_open else 0))
+        return Written(span, (_counted(step),), one.counted if one.repeated else (MANY if one.is_open else 0))
     put = write.value or _target(write.node)
     if here.frame is None or put is None:
         return None
     value = machine.evaluate(here.frame, put)
     if more := min(rounds(here.frame, write.node, put, MANY), one.repeated or MANY):
         return Written(span, (any_of_kind(value),), more)
-    return Written(span, (value,)) if key_of(value) is not None else _handed(machine, function, write)
+    if key_of(value) is not None:
+        return Written(span, (value,))
+    passing = Passing(here.frame, write.node, value, put)
+    return _handed(machine, function, write) or _made(machine, passing, span)
 
 
 def _target(node: ast.AST) -> ast.expr | None:
     """What a loop gives a value in each round."""
     return node if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store) else None
+
+
+def _made(machine: Machine, passing: Passing, span: Span) -> Written | None:
+    """A write of what is made anew in each call of the function that writes it."""
+    number = repeated.times(machine, passing, MANY)
+    return Written(span, (any_of_kind(repeated.value_made(machine, passing)),), number) if number else None
 
 
 def _handed(machine: Machine, function: Function | None, write: Write) -> Written | None:

@@ -1,0 +1,104 @@
+"""How often what a call passes is another value: by loops around the call, and around those of the function it is in.
+
+`step(x, rate / 2)` where that function is given another rate each time, `self.steps += 1; step(x, self.steps)` in a
+method that is called in a loop, `step(x, random.random())`.
+"""
+
+from __future__ import annotations
+
+import ast
+from math import prod
+from typing import TYPE_CHECKING
+
+from nonstrict.events import Event
+from nonstrict.facts.reaching import source
+from nonstrict.facts.scopes import is_as_passed, scope_of
+from nonstrict.facts.walk import walk
+from nonstrict.program.discovery import callers
+from nonstrict.program.domain.effects import Summary
+from nonstrict.program.domain.values import Kind, any_of_kind
+from nonstrict.program.interpret import rounds
+from nonstrict.program.objects import naming
+from nonstrict.program.state.frames import Frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.program.discovery.sites import Passing
+    from nonstrict.program.domain.definitions import Function
+    from nonstrict.program.domain.values import Value
+    from nonstrict.program.state.machine import Machine
+
+#: How many callers up is asked.
+_HOPS = 2
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+def times(machine: Machine, one: Passing, counting: int, hops: int = _HOPS) -> int:
+    """How many values a call passes, as far as loops tell; 0 where none gives it another one.
+
+    `counting` is said of loops that count up to what is not known.
+    """
+    if one.expression is None:
+        return 0
+    here = rounds.rounds(one.frame, one.node, one.expression, counting)
+    if here or not hops:
+        return here
+    return max((_drawn(one), *_of_callers(machine, one, counting, hops)))
+
+
+def _drawn(one: Passing) -> int:
+    """A number that is drawn, or read from a clock, in each round of a loop."""
+    drawn = {effect.node for effect in one.value.taint if effect.event is Event.RANDOM}
+    loops = (loop for loop in walk(naming.text_of(one.frame)) if isinstance(loop, _LOOPS)) if drawn else ()
+    both = (loop for loop in loops if rounds.in_rounds(loop, one.node))
+    return rounds.SOME if any(rounds.in_rounds(loop, node) for loop in both for node in drawn) else 0
+
+
+def _of_callers(machine: Machine, one: Passing, counting: int, hops: int) -> Iterator[int]:
+    """What the calls of the function give in which a call stands: by its parameters, by what it counts each time."""
+    function, expression = one.frame.function, one.expression
+    if function is None or expression is None:
+        return
+    made = source(function.node, expression)
+    for name in sorted({node.id for node in walk(made) if isinstance(node, ast.Name)}):
+        if is_as_passed(function.node, name):
+            passed = callers.passings(machine, function, name)
+            number = max((times(machine, outer, counting, hops - 1) for outer in passed), default=0)
+            yield number if rounds.tells_apart(one.frame, made, {name}) else min(number, rounds.SOME)
+    counted = _counted(function)
+    if rounds.mentions(made, counted):
+        number = calls(machine, function, counting)
+        yield number if rounds.tells_apart(one.frame, made, counted) else min(number, rounds.SOME)
+
+
+def value_made(machine: Machine, one: Passing) -> Value:
+    """What a call passes, where that follows from what the function is given in which the call stands."""
+    function, expression = one.frame.function, one.expression
+    if one.value.kind is not Kind.UNKNOWN or function is None or expression is None:
+        return one.value
+    frame = Frame(
+        machine, one.frame.module, one.frame.offset, Summary(function.qualname), function=function, static=True
+    )
+    passed = ((name, callers.handed_to(machine, function, name)) for name in scope_of(function.node).parameters)
+    frame.env.update({name: any_of_kind(value) for name, value in passed if value is not None})
+    return machine.evaluate(frame, source(function.node, expression))
+
+
+def _counted(function: Function) -> set[str]:
+    """What lives longer than a call of a function, and is counted in each: `self.steps += 1`."""
+    scope = scope_of(function.node)
+    made = scope.local - set(scope.parameters)
+    counted = rounds.counted_in([*walk(function.node)])
+    return {one for one in counted if one not in scope.local and one.partition(".")[0] not in made}
+
+
+def calls(machine: Machine, function: Function, counting: int, hops: int = _HOPS) -> int:
+    """How often a function is called, as far as its calls, and the loops around them, tell."""
+    found = 0
+    for node, frame in {node: frame for frame, node, _, _ in callers.calls_of_function(machine, function)}.items():
+        loops = (loop for loop in walk(naming.text_of(frame)) if isinstance(loop, _LOOPS))
+        around = [rounds.turns(frame, loop, counting) for loop in loops if rounds.in_rounds(loop, node)]
+        outer = calls(machine, frame.function, counting, hops - 1) if frame.function is not None and hops else 1
+        found += prod(around) * max(outer, 1)
+    return min(found, rounds.MANY)
