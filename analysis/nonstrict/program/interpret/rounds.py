@@ -6,6 +6,7 @@ import ast
 from math import prod
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.reaching import source
 from nonstrict.facts.walk import walk
 from nonstrict.models.members import REMOVING, STORING
 from nonstrict.program.domain.constant_folding import key_of
@@ -305,6 +306,9 @@ def length(frame: Frame | None, iterable: ast.expr, counting: int = SOME) -> int
             return length(frame, iterable.args[0], counting)
         if name == "zip" and iterable.args:
             return min(length(frame, part, counting) for part in iterable.args)
+    made = source(naming.text_of(frame), iterable) if frame is not None else iterable
+    if made is not iterable:
+        return length(frame, made, counting)
     held = frame.machine.evaluate(frame, iterable) if frame is not None else UNKNOWN
     if held.heap is None or held.heap.loose is not None or held.heap.open:
         return SOME
