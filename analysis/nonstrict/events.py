@@ -38,7 +38,7 @@ class Event(_Plain):
     CALLED = "called"  # a region calls a marked function; value: the marked function, its `const` what is passed
     HELPER = "helper"  # a global function is used that its own module does not rebind; place and value: the function
     UNSEEN = "unseen"  # a call or value that was not looked into; value: its dotted name; how: an `Unseen`
-    SHAPE = "shape"  # a shape decides; how: a `Decision`
+    SHAPE = "shape"  # a shape decides; how: a `Decision`; in a region whether it is a number; place: the size; value
     STORAGE = "storage"  # the offset into its storage of an argument is asked for; place and value: the tensor
     ATTRIBUTE = "attribute"  # plain attribute of a module argument is read; place; value; what: the attribute
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from nonstrict.confirm.suspects import Suspect
 
+#: Markers under which it depends on the arguments whether a branch shows: other shapes, or dimensions that are marked.
+_BY_ARGUMENTS = frozenset({"make-fx", "compiled"})
 #: Where the parts of a path end: `telemetry.seen['batches']`.
 _SEGMENTS = re.compile(r"[.\[]")
 #: What the agent keeps of output, by where it is told.
@@ -41,7 +43,7 @@ def sensitive(suspect: Suspect, eager: Mapping[str, Any]) -> bool:
         results = [call["result"] for call in calls if "result" in call]
         same = len({str(call.get("inputs")) for call in calls}) < len(calls)
         return same and any(difference(results[0], other) is not None for other in results[1:])
-    return not suspect.has(Trait.BRANCHES) or suspect.marker != "make-fx"
+    return not suspect.has(Trait.BRANCHES) or suspect.marker not in _BY_ARGUMENTS
 
 
 def streams_of(suspect: Suspect) -> frozenset[str]:

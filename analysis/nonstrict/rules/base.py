@@ -242,8 +242,8 @@ class Body(Protocol):
         """Where the function asks a parameter for more than its number: `is`, `isinstance`, `.name` (NST505)."""
         ...
 
-    def contradicted(self, effect: Effect) -> tuple[Related, ...]:
-        """The calls of `mark_dynamic` that a comparison of a size contradicts (NST506)."""
+    def contradicted(self, seen: Observed) -> tuple[Related, ...]:
+        """The calls of `mark_dynamic` that a comparison of a size, or another use in a region, contradicts (NST506)."""
         ...
 
     def kept_by_size(self, effect: Effect) -> bool:

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Decision, Event
 from nonstrict.findings import Severity
-from nonstrict.rules.base import TRACED, Rule, report
+from nonstrict.rules.base import COMPILED, TRACED, Rule, report
 from nonstrict.rules.captures import called
 from nonstrict.rules.expectation import Expectation, Experiment, Refusal, Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Finding, Fix
+    from nonstrict.findings import Finding, Fix, Related
     from nonstrict.fixes.context import Context
+    from nonstrict.program.domain.effects import Observed
     from nonstrict.rules.base import Body
 
 #: Exported programs check the shapes they get.
@@ -24,16 +25,16 @@ _CHECKED = frozenset({"export", "draft_export", "export_for_training"})
 
 
 def examine(body: Body) -> Iterator[Finding]:
-    """Yield the branches on shapes."""
+    """Yield the branches on shapes; of regions what contradicts `mark_dynamic`: others are compiled anew (NST804)."""
+    if body.marker in COMPILED:
+        yield from _of_region(body)
+        return
     for seen in body.observed(Event.SHAPE):
         checks = seen.effect.how is Decision.CHECK
-        contradicted = body.contradicted(seen.effect) if body.marker == "nonstrict" else ()
+        contradicted = body.contradicted(seen)
         if contradicted:
-            message = f"this fixes a dimension that a caller of `{called(body)}` marks as dynamic"
-            note = "compilation fails with ConstraintViolationError"
             advice = "do not mark the dimension as dynamic, or do not compare it with one size"
-            severity = Severity.ERROR if checks else Severity.WARNING
-            yield report(RULE, body, seen, message, note=note, help=advice, severity=severity, evidence=contradicted)
+            yield _contradiction(body, seen, contradicted, advice, Severity.ERROR if checks else Severity.WARNING)
         elif checks or body.kept_by_size(seen.effect):
             continue
         elif body.marker == "make-fx" and body.api not in _CHECKED:
@@ -45,6 +46,21 @@ def examine(body: Body) -> Iterator[Finding]:
             note = f"`{called(body)}` is compiled for the shapes of one branch at a time"
             advice = "use `torch.cond` to keep both branches in one graph"
             yield report(RULE, body, seen, _COMPILED_ANEW, note=note, help=advice)
+
+
+def _of_region(body: Body) -> Iterator[Finding]:
+    for seen in body.observed(Event.SHAPE, Event.GUARD):
+        if contradicted := body.contradicted(seen):
+            advice = "use `maybe_mark_dynamic`, or do not use the size as a constant"
+            yield _contradiction(body, seen, contradicted, advice, Severity.ERROR)
+
+
+def _contradiction(
+    body: Body, seen: Observed, contradicted: tuple[Related, ...], advice: str, severity: Severity
+) -> Finding:
+    message = f"this fixes a dimension that a caller of `{called(body)}` marks as dynamic"
+    note = "compilation fails with ConstraintViolationError"
+    return report(RULE, body, seen, message, note=note, help=advice, severity=severity, evidence=contradicted)
 
 
 def fixes(context: Context) -> Iterator[Fix]:
@@ -59,7 +75,7 @@ RULE = Rule(
     name="shape-branch",
     severity=Severity.NOTE,
     summary="A branch on the shape of a tensor is decided while tracing.",
-    markers=TRACED,
+    markers=TRACED | COMPILED,
     examine=examine,
     fixes=fixes,
     expectation=Expectation(

@@ -454,9 +454,9 @@ class MarkedBody(NoRegion, Interpreted):
         """Where the function asks a parameter for more than its number."""
         return hashed.needs_class(self, name)
 
-    def contradicted(self, effect: Effect) -> tuple[Related, ...]:
+    def contradicted(self, seen: Observed) -> tuple[Related, ...]:
         """The calls of `mark_dynamic` that a comparison of a size contradicts."""
-        return dynamic_sizes.fixed(self, effect)
+        return dynamic_sizes.fixed(self, seen.effect) if self.marker == "nonstrict" else ()
 
     def kept_by_size(self, effect: Effect) -> bool:
         """Whether the graph in which a size decides something is only used for tensors of that size."""

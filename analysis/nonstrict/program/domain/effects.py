@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Sight(NamedTuple):
     """How a symbol that follows from data can be seen in a value that carries it (`symbols`)."""
 
-    #: behind arithmetic with numbers that are not known: a sum of two
+    #: behind arithmetic with numbers that are not known: a sum of two; of what a region is given, behind any
     hidden: bool = False
     #: behind what cannot be undone: a rounding, a quotient with a remainder
     lost: bool = False
@@ -154,8 +154,17 @@ def given_at(value: Value) -> Effect:
 
 def coarsened(taint: frozenset[Any]) -> frozenset[Any]:
     """What a number carries to which several numbers lead: a rest, a quotient without one."""
+    return _seen(taint, lost=True)
+
+
+def hidden(taint: frozenset[Any]) -> frozenset[Any]:
+    """What a number carries that is computed of others, each of which leads to another one: a sum."""
+    return _seen(taint, hidden=True)
+
+
+def _seen(taint: frozenset[Any], **how: bool) -> frozenset[Any]:
     given = frozenset(one for one in taint if one.event is Event.GUARD)
-    return (taint - given) | {one._replace(sight=one.sight._replace(lost=True)) for one in given}
+    return (taint - given) | {one._replace(sight=one.sight._replace(**how)) for one in given} if given else taint
 
 
 class CallEdge(NamedTuple):

@@ -9,7 +9,7 @@ from nonstrict.events import Event, Question, Step
 from nonstrict.facts import shapes
 from nonstrict.program.domain import constant_folding, symbols
 from nonstrict.program.domain.access_paths import FRESH, Root
-from nonstrict.program.domain.effects import coarsened
+from nonstrict.program.domain.effects import coarsened, hidden
 from nonstrict.program.domain.values import (
     BOOL,
     BYTES,
@@ -221,7 +221,7 @@ def _arithmetic(frame: Frame, left: Value, right: Value, operator: ast.operator)
 def _guarded(operator: ast.operator, left: Value, right: Value) -> frozenset[object]:
     """What a number of a region carries that is computed of two."""
     taint = left.taint | right.taint
-    return coarsened(taint) if isinstance(operator, (ast.FloorDiv, ast.Mod, ast.BitAnd, ast.RShift)) else taint
+    return coarsened(taint) if isinstance(operator, (ast.FloorDiv, ast.Mod, ast.BitAnd, ast.RShift)) else hidden(taint)
 
 
 def _tensor_arithmetic(frame: Frame, left: Value, right: Value, operator: ast.operator) -> Value:

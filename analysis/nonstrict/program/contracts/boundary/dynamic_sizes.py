@@ -5,22 +5,31 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts import handlers
 from nonstrict.facts.key_sizes import sized, whole_number
 from nonstrict.facts.library_calls import called
+from nonstrict.facts.reaching import reaching
 from nonstrict.facts.steps import steps_of
+from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
 from nonstrict.program.contracts.boundary.boundary_values import handed_on
 from nonstrict.program.contracts.boundary.varying import given_expressions
 from nonstrict.program.domain.effects import span_of
+from nonstrict.program.interpret.rounds import holds
 from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.facts.scopes import FunctionNode
     from nonstrict.program.contracts.interpreted import Interpreted
     from nonstrict.program.domain.effects import Effect
     from nonstrict.program.state.frames import Frame
+
+#: What torch raises where a dimension is marked as dynamic and is not.
+_VIOLATION = "ConstraintViolationError"
+_BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While)
 
 
 def fixed(body: Interpreted, effect: Effect) -> tuple[Related, ...]:
@@ -74,25 +83,52 @@ def marked(body: Interpreted) -> Iterator[tuple[Related, str, frozenset[int]]]:
             continue
         for name, span in site.argument_spans.items():
             source = handed_on(site, span)
-            for frame, _, expression in given_expressions(body.machine, caller, source) if source else ():
-                if isinstance(expression, ast.Name):
-                    yield from ((mark, name, dims) for mark, dims in _marks(frame, expression))
+            for frame, call, expression in given_expressions(body.machine, caller, source) if source else ():
+                yield from ((mark, name, dims) for mark, dims in marks(frame, call, expression))
 
 
-def _marks(frame: Frame, tensor: ast.Name) -> Iterator[tuple[Related, frozenset[int]]]:
+def marks(frame: Frame, call: ast.AST, tensor: ast.expr) -> Iterator[tuple[Related, frozenset[int]]]:
+    """The calls of `mark_dynamic` of the tensor that a call passes, and which dimensions they say vary.
+
+    Measured on 2.13: a negative number names no dimension; nobody is told.
+    """
     for node in marking(frame, tensor, frozenset({"mark_dynamic"})):
+        if not _is_passed(frame, node, call, tensor):
+            continue
         given = [*node.args[1:2], *(keyword.value for keyword in node.keywords if keyword.arg == "index")]
         parts = [part for one in given for part in (one.elts if isinstance(one, (ast.Tuple, ast.List)) else [one])]
         span = span_of(frame.module.path, frame.offset, node)
         dims = (whole_number(part) for part in parts)
-        yield Related(span, "marked as dynamic here"), frozenset(one for one in dims if one is not None)
+        yield Related(span, "marked as dynamic here"), frozenset(one for one in dims if one is not None and one >= 0)
+
+
+def _is_passed(frame: Frame, mark: ast.Call, call: ast.AST, tensor: ast.expr) -> bool:
+    """Whether what is marked surely is the tensor that a call passes, before the call; not where it means to fail."""
+    around, name = _around(frame), steps_of(tensor)[0]
+    both = [node for node in walk(around) if isinstance(node, _BLOCKS) and holds([node], mark)]
+    if any(isinstance(node, ast.If) and not holds([node], call) for node in both):
+        return False
+    if _VIOLATION in handlers.around(around, call):
+        return False
+    looped = any(not isinstance(node, ast.If) and holds([node], call) for node in both)
+    if not looped and _starts(mark) > _starts(call):
+        return False
+    bound = reaching(around, name, tensor)
+    return not use_def(around).every(name) or (bound is not None and bound is reaching(around, name, mark))
+
+
+def _starts(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
+def _around(frame: Frame) -> FunctionNode | ast.Module:
+    return frame.function.node if frame.function is not None else frame.module.outline.shell
 
 
 def marking(frame: Frame, tensor: ast.expr, among: frozenset[str]) -> Iterator[ast.Call]:
     """The calls in a frame that tell torch, by one of some functions of `torch._dynamo`, that a size varies."""
-    around = frame.function.node if frame.function is not None else frame.module.outline.shell
     names, steps = naming.names_at(frame), steps_of(tensor)
-    for node in walk(around) if steps else ():
+    for node in walk(_around(frame)) if steps else ():
         if isinstance(node, ast.Call) and node.args and steps_of(node.args[0]) == steps:
             library, name = called(names, node)[:2]
             if library == "torch" and name in among:

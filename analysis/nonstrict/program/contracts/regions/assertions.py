@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.program.contracts.regions import folding
+from nonstrict.program.contracts.regions import folding, guarded
 from nonstrict.program.interpret import conditions, expressions
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def asserted(frame: Frame, statement: ast.Assert) -> None:
                 return
         test = test.values[-1]
     if statement.msg is None or _is_literal(statement.msg):
-        expressions.use(frame, test)
+        guarded.compared(frame, test, expressions.use(frame, test), asserts=True)
     else:
         conditions.decide(frame, test, checks=True, refuses=True)
     frame.branches = around

@@ -5,9 +5,10 @@ The effects are named as the table of guards names the uses (`nonstrict.knowledg
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.events import Event, Use
+from nonstrict.events import Decision, Event, Use
 from nonstrict.knowledge.operators import torch_function
 from nonstrict.program.contracts.regions import floats, sizes
 from nonstrict.program.domain.access_paths import Root
@@ -16,7 +17,6 @@ from nonstrict.program.domain.values import CONTAINERS, NUMBER, RANGE, TENSORS, 
 from nonstrict.program.objects import symbolic_sizes
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator, Mapping, Sequence
 
     from nonstrict.program.domain.access_paths import AccessPath
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _PLAIN = frozenset({Kind.NUMBER, Kind.BOOL, Kind.STRING, Kind.SETTING, Kind.NONE, Kind.UNKNOWN})
 _MAY_BE_TENSOR = TENSORS | {Kind.UNKNOWN}
 _SIZED = CONTAINERS | {Kind.TUPLE}
+_CHECK = "torch._check"
 #: Methods of containers whose first argument says which entry they are about.
 _OF_ONE_ENTRY = frozenset({"get", "setdefault", "pop", "insert"})
 #: What takes the number as it is, or asks how many there are.
@@ -70,6 +71,8 @@ def called(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], 
     given = [*positional, *keywords.values()]
     if name.startswith("torch."):
         _given_to_torch(frame, node, name, positional, keywords)
+        if name == _CHECK and isinstance(node, ast.Call) and node.args:
+            compared(frame, node.args[0], next(iter(positional), UNKNOWN), asserts=True)
     elif name.startswith("math."):
         for value in given:
             _note(frame, node, value, Use.FUNCTION)
@@ -95,6 +98,22 @@ def method(
 def decided(frame: Frame, node: ast.AST, value: Value) -> None:
     """The truth of a value is asked for."""
     _note(frame, node, value, Use.LENGTH if value.kind in _SIZED else Use.BRANCH)
+    compared(frame, node, value)
+
+
+def compared(frame: Frame, node: ast.AST, value: Value, *, asserts: bool = False) -> None:
+    """Something is decided by whether a size is a number; with `asserts` the region only goes on where it is."""
+    if not any(sizes.at(given.place) is not None for given in inputs(value)) or not isinstance(node, ast.Compare):
+        return
+    operator = node.ops[0]
+    if len(node.ops) > 1 or not isinstance(operator, (ast.Eq, ast.NotEq)):
+        return
+    how = Decision.CHECK if asserts and isinstance(operator, ast.Eq) else Decision.BRANCH
+    left, right = (frame.machine.evaluate(frame, side) for side in (node.left, node.comparators[0]))
+    for side, other in ((left, right), (right, left)):
+        for given in inputs(side):
+            if sizes.at(given.place) is not None and not (given.sight.lost or given.sight.hidden):
+                frame.emit(Event.SHAPE, node, given.place, _bare(other), how=how)
 
 
 def identified(frame: Frame, node: ast.AST, value: Value) -> None:

@@ -19,6 +19,7 @@ from nonstrict.program.contracts.regions import (
     dropped_guards,
     flags,
     recompilations,
+    specialized,
     stale,
     strictness,
 )
@@ -32,6 +33,7 @@ from nonstrict.program.mutations import evidence
 
 if TYPE_CHECKING:
     from nonstrict.events import Event
+    from nonstrict.findings import Related
     from nonstrict.program.contracts.regions.dropped_guards import DroppedGuard
     from nonstrict.program.contracts.regions.recompilations import Recompilation
     from nonstrict.program.contracts.regions.stale import StaleValue
@@ -168,6 +170,11 @@ class CompiledRegion(MarkedBody):
     @cached_property
     def _dropped_guards(self) -> tuple[DroppedGuard, ...]:
         return tuple(dropped_guards.of_region(self, self.backend)) if self.graphs.most else ()
+
+    def contradicted(self, seen: Observed) -> tuple[Related, ...]:
+        """The calls of `mark_dynamic` that a use of a size contradicts, where torch comes to compile it."""
+        is_traced = self.graphs.most and not self.falls_back and not self.hidden_behind(seen)
+        return specialized.against(self, seen) if is_traced else ()
 
     def held_at(self, place: AccessPath) -> Value | None:
         """What the root of a place holds; None where that is not known."""

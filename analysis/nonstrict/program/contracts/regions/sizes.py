@@ -45,6 +45,11 @@ def at(place: AccessPath) -> Size | None:
     return Size(place._replace(path=place.path[:steps]), int(along) if known else None)
 
 
+def is_whole(place: AccessPath) -> bool:
+    """Whether a place stands for all sizes of a tensor together."""
+    return place.path[-1:] == (SIZES,)
+
+
 def of_tensor(tensor: Value, size: Value, dimension: int | None) -> Value:
     """The size of a tensor, carrying whose it is: a number along one dimension, or all of them."""
     given = [one.place for one in tensor.alternatives() if one.kind in TENSORS and _is_given(one.place)]
@@ -56,7 +61,7 @@ def of_tensor(tensor: Value, size: Value, dimension: int | None) -> Value:
 def part_of(sizes: Value, part: Value, dimension: int | None) -> Value:
     """What is taken out of all sizes of a tensor, carrying the same of its own; no number for several of them."""
     own = frozenset(one for one in part.taint if one.event is Event.GUARD and at(one.place) is not None)
-    whole = [one.place for one in sizes.taint if one.event is Event.GUARD and one.place.path[-1:] == (SIZES,)]
+    whole = [one.place for one in sizes.taint if one.event is Event.GUARD and is_whole(one.place)]
     return _carrying(part.with_taint(part.taint - own), [_along(place, dimension) for place in whole])
 
 
