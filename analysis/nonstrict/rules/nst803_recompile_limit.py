@@ -36,11 +36,18 @@ def _counted(number: int) -> str:
 
 
 def fixes(context: Context) -> Iterator[Fix]:
-    """Options under which torch does not compile it again, and tensors in the place of numbers."""
+    """Options and marks under which torch does not compile it again, and other ways for what varies to get there."""
     from nonstrict.fixes.effects.returning import return_value
-    from nonstrict.fixes.marks import entries_as_arguments, numbers_as_arguments, numbers_as_tensors, staying
+    from nonstrict.fixes.marks import (
+        entries_as_arguments,
+        marked_sizes,
+        numbers_as_arguments,
+        numbers_as_tensors,
+        staying,
+    )
 
     yield from staying.stays(context)
+    yield from marked_sizes.marked(context)
     yield from numbers_as_tensors.passed(context)
     yield from numbers_as_arguments.passed(context)
     yield from entries_as_arguments.looked_up(context)

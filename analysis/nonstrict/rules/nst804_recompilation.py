@@ -34,9 +34,10 @@ def _how_often(one: Recompilation) -> str:
 
 def fixes(context: Context) -> Iterator[Fix]:
     """Options under which torch does not compile it again, and tensors in the place of numbers."""
-    from nonstrict.fixes.marks import numbers_as_tensors, staying
+    from nonstrict.fixes.marks import marked_sizes, numbers_as_tensors, staying
 
     yield from staying.stays(context)
+    yield from marked_sizes.marked(context)
     yield from numbers_as_tensors.passed(context)
 
 

@@ -28,6 +28,8 @@ _PLAIN = frozenset({Kind.NUMBER, Kind.BOOL, Kind.STRING, Kind.SETTING, Kind.NONE
 _MAY_BE_TENSOR = TENSORS | {Kind.UNKNOWN}
 _SIZED = CONTAINERS | {Kind.TUPLE}
 _CHECK = "torch._check"
+#: Its result is a tuple with as many tensors as a dimension has elements.
+_TAKES_APART = "unbind"
 #: Methods of containers whose first argument says which entry they are about.
 _OF_ONE_ENTRY = frozenset({"get", "setdefault", "pop", "insert"})
 #: What takes the number as it is, or asks how many there are.
@@ -173,8 +175,12 @@ def _given_to_torch(
     if operator is None or operator.tells_form:
         return
     floats.given(frame, node, operator, positional, keywords)
-    sizes = operator.sized or symbolic_sizes.takes_sizes(operator, name.rpartition(".")[2])
-    of_numbers = Use.SIZE if sizes else Use.PARAMETER
+    last = name.rpartition(".")[2]
+    if last == _TAKES_APART:
+        along = keywords.get("dim", positional[1] if len(positional) > 1 else UNKNOWN).const
+        dimension = along if isinstance(along, int) else 0 if len(positional) == 1 and not keywords else None
+        _note(frame, node, sizes.of_tensor(next(iter(positional), UNKNOWN), NUMBER, dimension), Use.BOUND)
+    of_numbers = Use.SIZE if operator.sized or symbolic_sizes.takes_sizes(operator, last) else Use.PARAMETER
     for position, value in enumerate(positional):
         operand = operator.of_data or (operator.broadcasts and position < _OPERANDS)
         _note_argument(frame, node, value, Use.ARITHMETIC if operand else of_numbers)
