@@ -16,7 +16,7 @@ from nonstrict.fixes.code.edits import before
 from nonstrict.fixes.code.names import spelled
 from nonstrict.fixes.marks.staying import recompilation
 from nonstrict.program.contracts.boundary import varying
-from nonstrict.program.contracts.boundary.dynamic_sizes import around_of, marking
+from nonstrict.program.contracts.boundary.dynamic_sizes import marking
 from nonstrict.program.contracts.regions import between, calls, sizes, specialized
 from nonstrict.program.contracts.regions.tensors import difference
 from nonstrict.program.domain.access_paths import Root
@@ -106,7 +106,7 @@ def _along(region: MarkedBody, name: str) -> tuple[int, ...] | None:
         return None
     if (found := difference(region, name)) is not None:
         return tuple(sorted(found.along)) if found.kind in _SIZES and found.along else None
-    told = [shape(naming.names_at(frame), around_of(frame), passed) for frame, _, passed in given]
+    told = [shape(naming.names_at(frame), naming.text_of(frame), passed) for frame, _, passed in given]
     known = [all(isinstance(size, ast.Constant) for size in one) if one is not None else False for one in told]
     return () if all(known) and len({ast.dump(ast.Tuple([*one])) for one in told if one is not None}) == 1 else None
 

@@ -22,7 +22,6 @@ from nonstrict.program.objects import naming
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.facts.scopes import FunctionNode
     from nonstrict.program.contracts.interpreted import Interpreted
     from nonstrict.program.domain.effects import Effect
     from nonstrict.program.state.frames import Frame
@@ -104,7 +103,7 @@ def marks(frame: Frame, call: ast.AST, tensor: ast.expr) -> Iterator[tuple[Relat
 
 def _is_passed(frame: Frame, mark: ast.Call, call: ast.AST, tensor: ast.expr) -> bool:
     """Whether what is marked surely is the tensor that a call passes, before the call; not where it means to fail."""
-    around, name = around_of(frame), steps_of(tensor)[0]
+    around, name = naming.text_of(frame), steps_of(tensor)[0]
     both = [node for node in walk(around) if isinstance(node, _BLOCKS) and holds([node], mark)]
     if any(isinstance(node, ast.If) and not holds([node], call) for node in both):
         return False
@@ -121,15 +120,10 @@ def _starts(node: ast.AST) -> tuple[int, int]:
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
-def around_of(frame: Frame) -> FunctionNode | ast.Module:
-    """The function whose frame it is, or what stands outside functions."""
-    return frame.function.node if frame.function is not None else frame.module.outline.shell
-
-
 def marking(frame: Frame, tensor: ast.expr, among: frozenset[str]) -> Iterator[ast.Call]:
     """The calls in a frame that tell torch, by one of some functions of `torch._dynamo`, that a size varies."""
     names, steps = naming.names_at(frame), steps_of(tensor)
-    for node in walk(around_of(frame)) if steps else ():
+    for node in walk(naming.text_of(frame)) if steps else ():
         if isinstance(node, ast.Call) and node.args and steps_of(node.args[0]) == steps:
             library, name = called(names, node)[:2]
             if library == "torch" and name in among:
