@@ -22,6 +22,7 @@ from nonstrict.program.contracts.regions import (
     specialized,
     stale,
     strictness,
+    switched_off,
 )
 from nonstrict.program.contracts.regions.graphs import Graphs, counted
 from nonstrict.program.discovery import callers
@@ -148,6 +149,8 @@ class CompiledRegion(MarkedBody):
     def _recompilations(self) -> tuple[Recompilation, ...]:
         if not self.graphs.most or dropped_guards.may_drop(self):
             return ()  # nothing is compiled, or it is not known for what it is again
+        if switched_off.may_stop_compiling(self.machine, self.mark.path):
+            return ()
         found = recompilations.of_region(self, {one.place for one in self.stale_values})
         return tuple(one for one in found if not dropped_guards.is_among(self._dropped_guards, one))
 

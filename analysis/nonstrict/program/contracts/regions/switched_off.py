@@ -4,6 +4,10 @@ Measured on torch 2.13: with `torch._dynamo.config.disable`, and in the stance `
 run as plain Python, whenever that was set. `TORCHDYNAMO_DISABLE` is read where `torch.compile` is applied, and
 `TORCH_COMPILE_DISABLE` while `torch._dynamo` is imported. Only a setting that surely holds counts: one that is executed
 before the application in any case, and that nothing which may run with it sets otherwise.
+
+In the stance `eager_on_recompile` nothing is compiled any more: what fits no guard runs as plain Python (measured on
+torch 2.13, also of the stance as a context manager and as a decorator). In `fail_on_recompile` it is an error, and
+`eager_then_compile` compiles as much as without.
 """
 
 from __future__ import annotations
@@ -42,6 +46,8 @@ _SWITCHES: dict[str, tuple[str, object]] = {
     "TORCH_COMPILE_DISABLE": (ENVIRONMENT, "1"),
     _STANCE: ("", "force_eager"),
 }
+#: The stance in which what was compiled stays all that is.
+_ONLY_COMPILED = "eager_on_recompile"
 #: Read while `torch._dynamo` is imported, which only a program without torch so far does for sure later.
 _AT_IMPORT = "TORCH_COMPILE_DISABLE"
 #: More files than so many are not gone through for what a file imports.
@@ -50,16 +56,26 @@ _MAX_FILES = 200
 
 def switched_off(machine: Machine, path: str, offset: int, node: ast.AST) -> Assigned | None:
     """What keeps torch from compiling what is applied at a node of a file; None where it compiles, or may."""
-    settings = machine.part(Settings)
-    if settings.switches is None:
-        settings.switches = _switches(machine)
-    known = [(one, _value(machine, one) == _SWITCHES[one.name][1]) for one in settings.switches]
+    known = [(one, _value(machine, one) == _SWITCHES[one.name][1]) for one in _all(machine)]
     for switch, is_off in known:
         if is_off and not switch.for_now and _comes_first(machine, switch, path, offset, node):
             others = (one for one, same in known if one.name == switch.name and not same)
             if not any(may_run_with(machine, path, one.path) for one in others):
                 return switch
     return None
+
+
+def may_stop_compiling(machine: Machine, path: str) -> bool:
+    """Whether what a program runs together with a file may have torch run plain Python instead of compiling again."""
+    stances = (one for one in _all(machine) if one.name == _STANCE and may_run_with(machine, path, one.path))
+    return any(_value(machine, one) in (_ONLY_COMPILED, NO_CONSTANT) for one in stances)
+
+
+def _all(machine: Machine) -> tuple[Assigned, ...]:
+    settings = machine.part(Settings)
+    if settings.switches is None:
+        settings.switches = _switches(machine)
+    return settings.switches
 
 
 def _switches(machine: Machine) -> tuple[Assigned, ...]:

@@ -14,7 +14,7 @@ from nonstrict.events import Event, Use
 from nonstrict.facts.targets import bound_from, last_name
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.marked_body import MarkedBody
-from nonstrict.program.contracts.regions import calls, layers, recompilations
+from nonstrict.program.contracts.regions import calls, layers, recompilations, switched_off
 from nonstrict.program.contracts.regions.compilations import Compilations
 from nonstrict.program.discovery import roots
 from nonstrict.program.domain.access_paths import AccessPath, Root
@@ -76,6 +76,8 @@ class TorchModule(MarkedBody):
     @property
     def recompilations(self) -> tuple[Recompilation, ...]:
         """What the region is compiled anew for, told where it is called."""
+        if switched_off.may_stop_compiling(self.machine, self.mark.path):
+            return ()
         found = recompilations.of_region(self, ())
         return tuple(
             one._replace(evidence=tuple(other for other in one.evidence if other.span != one.seen.effect.span))
