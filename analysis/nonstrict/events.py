@@ -231,7 +231,7 @@ class Use(_Plain):
     STORED_INDEX = "index of what is stored"
     SLICE = "slice"
     POSITION = "position"
-    """It selects an entry of a list, or beside other indices a part of a tensor: Dynamo makes a constant of it."""
+    """It selects entries of a list, or beside other indices a part of a tensor: Dynamo makes a constant of it."""
     KEY = "key"
     FORMAT = "format"
     LENGTH = "length"

@@ -170,8 +170,8 @@ class Observer(Generic[FrameT, FunctionT]):
         """One of the sizes of a tensor is taken, or some; what that is then."""
         return part
 
-    def bounded(self, frame: FrameT, node: ast.AST, bound: Value) -> None:
-        """A number bounds a slice."""
+    def bounded(self, frame: FrameT, node: ast.AST, base: Value, bound: Value) -> None:
+        """A number bounds a slice of something."""
 
     def part_augmented(self, frame: FrameT, node: ast.Subscript, index: Value) -> None:
         """A part of a tensor is changed in place, by an operator."""

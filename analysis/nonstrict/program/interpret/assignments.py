@@ -89,7 +89,7 @@ def _store_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
             stores.set_attribute(frame, target, alternative, member[1], value)
         return
     base = frame.machine.evaluate(frame, target.value)
-    index = expressions.index(frame, target.slice)
+    index = expressions.index(frame, target.slice, base)
     for alternative in base.alternatives():
         stores.set_item(frame, target, alternative, index, value)
 
@@ -103,7 +103,7 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
         frame.observer.computed(frame, statement, before.at(FRESH))
         frame.sink(value)
         if isinstance(target, ast.Subscript):
-            index = expressions.index(frame, target.slice)
+            index = expressions.index(frame, target.slice, before)
             frame.observer.part_augmented(frame, target, index)
             if not frame.region:
                 symbolic_slices.stored(frame, target.slice, index)
@@ -172,7 +172,7 @@ def delete(frame: Frame, target: ast.expr) -> None:
             frame.assign(target.id, UNKNOWN, target)
     elif isinstance(target, ast.Subscript):
         base = frame.machine.evaluate(frame, target.value)
-        index = expressions.index(frame, target.slice)
+        index = expressions.index(frame, target.slice, base)
         for alternative in base.alternatives():
             if (owner := namespaces.holder(alternative)) is not None:
                 stores.delete_attribute(frame, target, owner, namespaces.named(index))

@@ -331,19 +331,20 @@ def _chosen(frame: Frame, test: ast.expr) -> bool | None:
 
 
 def _subscript(frame: Frame, node: ast.Subscript) -> Value:
-    base, key = evaluate(frame, node.value), index(frame, node.slice)
+    base = evaluate(frame, node.value)
+    key = index(frame, node.slice, base)
     if asked_types.asks_for_type(key):
         frame.emit(Event.QUERY, node.slice, key.place, key, ast.unparse(node.slice), how=Question.CLASS)
     return subscripts.subscript(frame, node, base, key)
 
 
-def index(frame: Frame, node: ast.expr) -> Value:
-    """The value of a subscript; numbers that bound a slice decide a size."""
+def index(frame: Frame, node: ast.expr, base: Value = UNKNOWN) -> Value:
+    """The value of a subscript of something; numbers that bound a slice decide a size."""
     if isinstance(node, ast.Slice):
         for bound in (node.lower, node.upper, node.step):
             if bound is not None:
                 value = use(frame, bound)
-                frame.observer.bounded(frame, bound, value)
+                frame.observer.bounded(frame, bound, base, value)
                 frame.sink(value)
                 frame.sized(value)
                 if value.is_tensor and not (frame.region or frame.static or value.flags & Flag.LITERAL):

@@ -30,6 +30,7 @@ _SIZED = CONTAINERS | {Kind.TUPLE}
 _CHECK = "torch._check"
 #: Its result is a tuple with as many tensors as a dimension has elements.
 _TAKES_APART = "unbind"
+_IN_ORDER = frozenset({Kind.LIST, Kind.TUPLE, Kind.STRING, Kind.SIZE})
 #: Methods of containers whose first argument says which entry they are about.
 _OF_ONE_ENTRY = frozenset({"get", "setdefault", "pop", "insert"})
 #: What takes the number as it is, or asks how many there are.
@@ -151,9 +152,11 @@ def indexed(frame: Frame, node: ast.AST, parts: Sequence[Value], *, stores: bool
         _note(frame, node, part, alone if len(parts) == 1 else Use.POSITION)
 
 
-def bounded(frame: Frame, node: ast.AST, bound: Value) -> None:
-    """A number bounds a slice."""
-    _note(frame, node, bound, Use.SLICE)
+def bounded(frame: Frame, node: ast.AST, base: Value, bound: Value) -> None:
+    """A number bounds a slice: of what is no tensor, Dynamo makes a constant of it (measured)."""
+    parts = base.alternatives()
+    of_entries = all(one.kind in _IN_ORDER or (one.kind is Kind.MODULE and one.dotted) for one in parts)
+    _note(frame, node, bound, Use.POSITION if of_entries else Use.SLICE)
 
 
 def written(frame: Frame, node: ast.AST, value: Value) -> None:

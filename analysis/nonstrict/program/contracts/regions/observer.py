@@ -245,9 +245,9 @@ class RegionObserver(Observer["Frame", "Function"]):
         """Each by itself."""
         return sizes.part_of(whole, part, dimension)
 
-    def bounded(self, frame: Frame, node: ast.AST, bound: Value) -> None:
+    def bounded(self, frame: Frame, node: ast.AST, base: Value, bound: Value) -> None:
         """A slice may be bounded by what varies."""
-        guarded.bounded(frame, node, bound)
+        guarded.bounded(frame, node, base, bound)
 
     def came_to(self, frame: Frame, node: ast.AST, step: Step) -> None:
         """The table knows it as a statement of its own kind."""
