@@ -79,6 +79,7 @@ USES: dict[str, dict[str, str]] = {
         "int": "return x.roll(v)",
         "int from 0": "return x.roll(v)",
         "float": "return F.leaky_relu(x, v)",
+        "bool": "return x.sum(0, v)",
     },
     "function of numbers": dict.fromkeys(("int", "float"), "return x * math.sqrt(v)"),
     "number that is returned": dict.fromkeys(("int", "float"), "return x + 1, v * 2"),
