@@ -56,7 +56,12 @@ def _root(place: AccessPath) -> Root:
 
 
 def of_objects(region: Interpreted, place: AccessPath) -> tuple[str, ...]:
-    """The same for an attribute of the object that a method is called on, which is not always the same object."""
+    """The same for an attribute of the object that a method is called on, which is not always the same object.
+
+    What lives in a cell is in another cell for each function that is made.
+    """
+    if place.root is Root.CELL:
+        return sources(region, place)
     holder = region.held_at(place)
     is_module = holder is not None and holder.kind is Kind.MODULE
     return ("attribute of one of several modules" if is_module else "attribute of one of several objects",)

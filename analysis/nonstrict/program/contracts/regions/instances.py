@@ -1,18 +1,23 @@
-"""Regions that compile one method of several objects: of a function Dynamo has one cache, whoever the object is."""
+"""Regions that compile one method of several objects, or a function that another makes for each call of it.
+
+Of a function Dynamo has one cache, whoever the object is, and whatever the cells hold (measured on torch 2.13).
+"""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.scopes import receiver_of
+from nonstrict.facts.scopes import is_as_passed, receiver_of
+from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.regions.compilations import Compilations
-from nonstrict.program.discovery import constructions, roots
+from nonstrict.program.discovery import callers, constructions, roots
 from nonstrict.program.discovery.sites import Passing
 from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import Kind
 from nonstrict.program.interpret.rounds import MANY, varies_in_loop
+from nonstrict.program.state.frames import closure_of
 
 if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
@@ -22,7 +27,12 @@ if TYPE_CHECKING:
 
 
 def told_apart(region: Interpreted, place: AccessPath) -> list[Passing]:
-    """What the constructions of the objects give the attribute at a place; none where the region is of one object."""
+    """What the constructions of the objects give the attribute at a place; none where the region is of one object.
+
+    Of a variable of the function that makes the region, what the calls of that function pass for it.
+    """
+    if place.root is Root.CELL:
+        return _given_to_maker(region, place)
     function = region.mark.function
     owner = function.owner if function is not None else None
     if function is None or owner is None or place.root is not Root.ARGUMENT or len(place.path) != 1:
@@ -31,6 +41,23 @@ def told_apart(region: Interpreted, place: AccessPath) -> list[Passing]:
         return []
     made = constructions.constructions(region.machine, owner, place.path[0][1:])
     return [Passing(one.frame, one.node, one.value, one.expression) for one in made]
+
+
+def _given_to_maker(region: Interpreted, place: AccessPath) -> list[Passing]:
+    """What calls pass the function that makes and compiles the region, for the parameter that a place is.
+
+    What compiles it stands in that function, and may count where it is called, or around such a call.
+    """
+    machine, function = region.machine, region.mark.function
+    around = closure_of(function) if function is not None else None
+    maker = around.function if around is not None else None
+    if maker is None or place.path or not is_as_passed(maker.node, place.name):
+        return []
+    given = list(callers.passings(machine, maker, place.name))
+    if region.mark.node in {*walk(maker.node), *(one.node for one in given)}:
+        return given
+    compiled = {*walk(region.mark.node)}
+    return [one for one in given if one.node in compiled]
 
 
 def number_of_values(region: Interpreted, made: list[Passing]) -> int:
