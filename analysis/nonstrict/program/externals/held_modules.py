@@ -56,10 +56,15 @@ def hold(module: Value, given: list[Value], named: dict[str, Value]) -> None:
             module.heap.attributes[name] = kept if (name, position) in known.keeps else _list_of(kept)
     if not known.container:
         return
-    by_name = known.name.endswith("Dict")
+    by_name = is_keyed(module)
     for value in given:
         for key, child in children(value):
             module.heap.store(key if isinstance(key, str) or by_name else len(module.heap.items), child)
+
+
+def is_keyed(module: Value) -> bool:
+    """Whether what a module of torch holds is found by keys: it is a `ModuleDict` or a `ParameterDict`."""
+    return name_of(module).endswith("Dict")
 
 
 def _list_of(layer: Value) -> Value:

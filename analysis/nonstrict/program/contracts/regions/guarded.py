@@ -14,6 +14,7 @@ from nonstrict.program.contracts.regions import floats, sizes
 from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.effects import given_at
 from nonstrict.program.domain.values import CONTAINERS, NUMBER, RANGE, TENSORS, UNKNOWN, Flag, Kind, Value
+from nonstrict.program.externals import held_modules
 from nonstrict.program.objects import symbolic_sizes
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def selected(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> No
 
 def keyed(frame: Frame, node: ast.AST, holder: Value, key: Value) -> None:
     """Something says which entry of a container it is, to read it or to put something there: text never by position."""
-    by_key = holder.kind is Kind.DICT or key.kind is Kind.STRING
+    by_key = holder.kind is Kind.DICT or key.kind is Kind.STRING or held_modules.is_keyed(holder)
     _note(frame, node, key, Use.KEY if by_key else Use.POSITION)
 
 
