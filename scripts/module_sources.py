@@ -38,18 +38,20 @@ class ModuleFacts:
     buffers: str
     keeps: str
     drops: str
+    passes: str
 
     def encoded(self) -> tuple[Any, ...]:
         """Flags as letters (t: mode, p: parameters, c: container, s: stateful), then what is known of the argument.
 
         Last the names of the parameters and buffers that an instance registers, `#` for the number of a layer, and of
-        the attributes that keep an argument, with its position: `module=0`; and the function that drops elements.
+        the attributes that keep an argument, with its position: `module=0`; the function that drops elements; and the
+        attributes that operators are given: `eps=torch.nn.functional.layer_norm@4`.
         """
         set_flags = (self.mode_dependent, self.has_parameters, self.container, self.stateful)
         letters = "".join(letter for letter, is_set in zip("tpcs", set_flags, strict=True) if is_set)
         of_argument = (self.mode_argument, self.mode_position, self.mode_default)
-        dropping = (self.drops,) if self.drops else ()
-        return letters, *of_argument, self.parameters, self.buffers, self.keeps, *dropping
+        passing = (self.drops, self.passes) if self.passes else (self.drops,) if self.drops else ()
+        return letters, *of_argument, self.parameters, self.buffers, self.keeps, *passing
 
 
 def module_facts(cls: type, known: dict[type, ModuleFacts]) -> ModuleFacts:
@@ -68,6 +70,7 @@ def module_facts(cls: type, known: dict[type, ModuleFacts]) -> ModuleFacts:
         buffers="",
         keeps="",
         drops="",
+        passes="",
     )
     run = reachable(cls, ["forward"])
     made = [module_facts(part, known) for part in constructed(cls) if part is not cls]
@@ -87,6 +90,7 @@ def module_facts(cls: type, known: dict[type, ModuleFacts]) -> ModuleFacts:
         buffers=buffers,
         keeps=" ".join(kept(cls)),
         drops=dropping(cls),
+        passes=" ".join(passed(cls, run, {*owned.split(), *buffers.split()})),
     )
     return known[cls]
 
@@ -151,6 +155,60 @@ def dropping(cls: type) -> str:
             given = [ast.unparse(one) for one in call.args]
             return f"torch.nn.functional.{call.func.attr}" if given[1:3] == ["self.p", "self.training"] else ""
     return ""
+
+
+#: How the modules of `torch.nn` name those of its operators.
+OPERATORS = {"F": "torch.nn.functional", "torch": "torch"}
+
+
+def passed(cls: type, run: list[ast.AST], registered: set[str]) -> list[str]:
+    """The attributes that forward gives operators, each with where: `p=torch.nn.functional.dropout@1`.
+
+    What is registered is a tensor; `training` is the mode.
+    """
+    found: dict[str, None] = {}
+    for tree in run:
+        bound = bound_to_attributes(tree)
+        for node in ast.walk(tree):
+            operator = operator_of(node.func) if isinstance(node, ast.Call) else ""
+            if not operator or not isinstance(node, ast.Call):
+                continue
+            at = [
+                *((str(place), one) for place, one in enumerate(node.args)),
+                *((k.arg, k.value) for k in node.keywords),
+            ]
+            for place, one in at:
+                names = bound.get(one.id, []) if isinstance(one, ast.Name) else [attribute_of(one)]
+                for name in names:
+                    if (
+                        name
+                        and name not in registered
+                        and name != "training"
+                        and not callable(getattr(cls, name, None))
+                    ):
+                        found[f"{name}={operator}@{place}"] = None
+    return list(found)
+
+
+def bound_to_attributes(tree: ast.AST) -> dict[str, list[str]]:
+    """By local name the attributes of the module that it is bound to: `factor = self.momentum`."""
+    found: dict[str, list[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            found.setdefault(node.targets[0].id, []).append(attribute_of(node.value))
+    return found
+
+
+def attribute_of(node: ast.expr) -> str:
+    """The name of an attribute of the module; "" for all else."""
+    is_own = isinstance(node, ast.Attribute) and ast.unparse(node.value) == "self"
+    return node.attr if is_own and isinstance(node, ast.Attribute) else ""
+
+
+def operator_of(callee: ast.expr) -> str:
+    """The dotted name of an operator: `F.dropout`; "" for all else."""
+    home = OPERATORS.get(ast.unparse(callee.value), "") if isinstance(callee, ast.Attribute) else ""
+    return f"{home}.{callee.attr}" if home and isinstance(callee, ast.Attribute) else ""
 
 
 def given(name: str) -> object:

@@ -201,6 +201,14 @@ def _is_switched(switches: str, given: int, named: Iterable[str]) -> bool:
     return False
 
 
+class PassedAttribute(NamedTuple):
+    """An attribute of a module that its forward gives an operator, by position or by name: `p` of `nn.Dropout`."""
+
+    name: str
+    operator: str
+    at: int | str
+
+
 class ModuleClass(NamedTuple):
     """One class of `torch.nn`.
 
@@ -211,7 +219,8 @@ class ModuleClass(NamedTuple):
     register for themselves, with `#` for the number of a layer (`weight_ih_l#`).
     `keeps` are the attributes in which they keep an argument of the constructor that they call, `copies` those in which
     they keep a list of copies of one, each with its position. `drops` is the function that its forward is, if that is
-    given `p` and `training` of the module: `torch.nn.functional.dropout`.
+    given `p` and `training` of the module: `torch.nn.functional.dropout`. `passes` are the attributes that its forward
+    gives operators.
     """
 
     name: str
@@ -227,6 +236,7 @@ class ModuleClass(NamedTuple):
     keeps: tuple[tuple[str, int], ...] = ()
     copies: tuple[tuple[str, int], ...] = ()
     drops: str = ""
+    passes: tuple[PassedAttribute, ...] = ()
 
     def registers(self, name: str) -> str:
         """What an instance registers for itself under a name: `parameter`, `buffer`, or "" for nothing."""
@@ -402,10 +412,16 @@ def _module_class(name: str) -> ModuleClass | None:
     row: list[Any] | None = data_file("torch_names.json")["modules"].get(name)
     if row is None:
         return None
-    flags, argument, position, default, parameters, buffers, keeps, *drops = row
+    flags, argument, position, default, parameters, buffers, keeps, drops, passes = row + [""] * (9 - len(row))
     of_argument = (argument, position, default)
     held = [(one.partition("=")[0], one.partition("=")[2]) for one in keeps.split()]
     itself = tuple((kept, int(position)) for kept, position in held if position.isdigit())
     copies = tuple((kept, int(position[:-1])) for kept, position in held if position.endswith("*"))
-    owned = (frozenset(parameters.split()), frozenset(buffers.split()), itself, copies, *drops)
+    owned = (frozenset(parameters.split()), frozenset(buffers.split()), itself, copies, drops, _passed(passes))
     return ModuleClass(name, "t" in flags, "p" in flags, "c" in flags, "s" in flags, *of_argument, *owned)
+
+
+def _passed(row: str) -> tuple[PassedAttribute, ...]:
+    """`p=torch.nn.functional.dropout@1 inplace=torch.nn.functional.dropout@3`, as it is stored."""
+    told = (re.fullmatch(r"(\w+)=([\w.]+)@(\w+)", one) for one in row.split())
+    return tuple(PassedAttribute(m[1], m[2], int(m[3]) if m[3].isdecimal() else m[3]) for m in told if m)

@@ -11,6 +11,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
+from nonstrict.facts import fields
 from nonstrict.facts.execution import steps_outside
 from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.steps import member_of
@@ -84,6 +85,36 @@ def _of_class(machine: Machine, owner: Class, attribute: str) -> Iterator[Write]
         for node, write, holder in _within(machine, module, owner, attribute):
             if strangers.is_one(machine, module, node, write, holder, owner):
                 yield write
+
+
+def of_part(machine: Machine, owner: Class, name: str, attribute: str) -> list[Write]:
+    """Assignments of an attribute of what the objects of a class hold under a name: `net.drop.p = 0.1`."""
+    key = (owner.module.path, owner.qualname, f"{name}.{attribute}")
+    known = machine.part(FoundWrites).of_attributes
+    if key not in known:
+        known[key] = list(_of_part(machine, owner, name, attribute))
+    return known[key]
+
+
+def _of_part(machine: Machine, owner: Class, name: str, attribute: str) -> Iterator[Write]:
+    naming = _naming(machine, owner)
+    others = [path for path in machine.elsewhere.files_storing(attribute) if path not in naming]
+    modules = map(machine.project.module, others if len(others) <= _MAX_STORING else ())
+    for module in (*naming.values(), *(one for one in modules if one is not None)):
+        for node, write, part in _within(machine, module, owner, attribute):
+            if not isinstance(part, ast.Attribute) or part.attr != name:
+                continue
+            if strangers.is_one(machine, module, node, write, part.value, owner) or (
+                module.path in naming and _may_hold(machine, module, node, write, part.value, owner)
+            ):
+                yield write
+
+
+def _may_hold(machine: Machine, module: Module, around: ast.AST, write: Write, holder: ast.expr, owner: Class) -> bool:
+    """Whether an object may be of a class; in a method of another one the receiver is not."""
+    if isinstance(around, ast.ClassDef) and isinstance(holder, ast.Name) and holder.id in fields.receivers(around):
+        return strangers.is_related(machine, module, write.offset, owner, around)
+    return not strangers.is_another(machine, module, around, write, holder, owner)
 
 
 def _naming(machine: Machine, owner: Class) -> dict[str, Module]:

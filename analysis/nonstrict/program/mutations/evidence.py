@@ -31,7 +31,7 @@ from nonstrict.program.mutations.writes import functions_with, related_to, write
 from nonstrict.program.objects import classes, naming
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nonstrict.findings import Span
     from nonstrict.program.discovery.constructions import Construction
@@ -250,6 +250,15 @@ def argument_changes(machine: Machine, place: AccessPath, owners: Iterable[Class
         if owner is not None and machine.constructed.get((owner, attribute)) is not None:
             found += _of_given(machine, owner, attribute, place.path[index + 1 :])
     return found
+
+
+def changes_of_part(machine: Machine, place: AccessPath, owners: Sequence[Class | None]) -> list[Write]:
+    """Changes of an attribute of a module of torch that the objects of a class hold: `p` of `net.drop`."""
+    steps = place.path[-2:]
+    holder = owners[-2] if len(owners) > 1 and owners[-1] is None else None
+    if holder is None or not all(step.startswith(".") for step in steps):
+        return []
+    return attribute_writes.of_part(machine, holder, steps[0][1:], steps[1][1:])
 
 
 def _held_by(machine: Machine, owner: Class, attribute: str) -> Value:

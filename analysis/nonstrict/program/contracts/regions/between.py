@@ -109,7 +109,7 @@ def _changes(region: Interpreted, place: AccessPath) -> list[Write]:
     if place.captured and not (place.root is Root.RECEIVER and not place.owner):
         return writes.changes(region.machine, place)
     owners = region.owners_at(place)
-    return evidence.argument_changes(region.machine, place, owners) if None not in owners else []
+    return (evidence.changes_of_part if None in owners else evidence.argument_changes)(region.machine, place, owners)
 
 
 def _sites_of(machine: Machine, function: Function, hops: int) -> Iterator[_Site]:

@@ -40,6 +40,11 @@ def given(
             _tell(frame, _keyword(node, name), value, operator, name)
 
 
+def passed(frame: Frame, node: ast.AST, value: Value, operator: Operator, at: int | str) -> None:
+    """A layer gives one of its attributes to a parameter of an operator."""
+    _tell(frame, node, value, operator, at)
+
+
 def computed(frame: Frame, node: ast.AST, *operands: Value) -> None:
     """An operator of Python has its operands, one of them a tensor."""
     if not isinstance(node, ast.BinOp) or type(node.op) not in _METHODS:

@@ -20,6 +20,7 @@ from nonstrict.program.objects import symbolic_sizes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from nonstrict.knowledge.operators import ModuleClass, Operator
     from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.effects import Effect, Summary
     from nonstrict.program.state.frames import Frame
@@ -30,7 +31,7 @@ _MAY_BE_TENSOR = TENSORS | {Kind.UNKNOWN}
 _SIZED = CONTAINERS | {Kind.TUPLE}
 _CHECK = "torch._check"
 #: Its result is a tuple with as many tensors as a dimension has elements.
-_TAKES_APART = "unbind"
+_TAKES_APART = ".unbind"
 _IN_ORDER = frozenset({Kind.LIST, Kind.TUPLE, Kind.STRING, Kind.SIZE})
 #: Methods of containers whose first argument says which entry they are about.
 _OF_ONE_ENTRY = frozenset({"get", "setdefault", "pop", "insert"})
@@ -64,10 +65,17 @@ def computed(frame: Frame, node: ast.AST, *operands: Value) -> None:
         floats.computed(frame, node, *operands)
 
 
-def layered(frame: Frame, node: ast.AST, given: Sequence[Value]) -> None:
-    """A layer of torch computes with what it is given."""
+def layered(frame: Frame, node: ast.AST, module: Value, known: ModuleClass, given: Sequence[Value]) -> None:
+    """A layer of torch computes with what it is given, and gives operators its own attributes."""
     for value in given:
         _note(frame, node, value, Use.ARITHMETIC)
+    for one in known.passes if _is_outer(module) else ():
+        operator = torch_function(one.operator)
+        if operator is not None:
+            attribute = UNKNOWN.at(module.place.step(f".{one.name}"))
+            value = attribute.with_taint(frozenset({given_at(attribute)}))
+            floats.passed(frame, node, value, operator, one.at)
+            _note(frame, node, value, _use_of_numbers(operator, one.operator))
 
 
 def called(frame: Frame, node: ast.AST, name: str, positional: Sequence[Value], keywords: Mapping[str, Value]) -> None:
@@ -179,17 +187,21 @@ def _given_to_torch(
     if operator is None or operator.tells_form:
         return
     floats.given(frame, node, operator, positional, keywords)
-    last = name.rpartition(".")[2]
-    if last == _TAKES_APART:
+    if name.endswith(_TAKES_APART):
         along = keywords.get("dim", positional[1] if len(positional) > 1 else UNKNOWN).const
         dimension = along if isinstance(along, int) else 0 if len(positional) == 1 and not keywords else None
         _note(frame, node, sizes.of_tensor(next(iter(positional), UNKNOWN), NUMBER, dimension), Use.BOUND)
-    of_numbers = Use.SIZE if operator.sized or symbolic_sizes.takes_sizes(operator, last) else Use.PARAMETER
+    of_numbers = _use_of_numbers(operator, name)
     for position, value in enumerate(positional):
         operand = operator.of_data or (operator.broadcasts and position < _OPERANDS)
         _note_argument(frame, node, value, Use.ARITHMETIC if operand else of_numbers)
     for value in keywords.values():
         _note_argument(frame, node, value, of_numbers)
+
+
+def _use_of_numbers(operator: Operator, name: str) -> Use:
+    sizes = operator.sized or symbolic_sizes.takes_sizes(operator, name.rpartition(".")[2])
+    return Use.SIZE if sizes else Use.PARAMETER
 
 
 #: What an operator such as `add` computes its elements from; what follows are its parameters.

@@ -93,8 +93,9 @@ class RegionObserver(Observer["Frame", "Function"]):
 
     def layer_called(self, frame: Frame, node: ast.AST, module: Value, given: Sequence[Value]) -> None:
         """A layer of torch computes with what it is given."""
-        if nn_module(module.dotted) is not None:
-            guarded.layered(frame, node, given)
+        known = nn_module(module.dotted)
+        if known is not None:
+            guarded.layered(frame, node, module, known, given)
 
     def is_choice(self, frame: Frame, node: ast.AST, alternatives: Sequence[Value]) -> bool:
         """Dynamo traces one of the entries of a container, and of several layers those that it does not refuse."""
