@@ -66,13 +66,14 @@ class Row:
     dtype: str = ""
     dim: int = 0
     keepdim: int = 0
+    sizes: set[int] = field(default_factory=set[int])
 
     def encoded(self) -> list[Any]:
         """The row as stored, as `nonstrict.knowledge.operators` decodes it, empty tails cut."""
         flags = "".join(letter for name, letter in FLAGS.items() if name in self.flags)
         returns, dim_returns = ("other" if kind == "value" else kind for kind in (self.returns, self.dim_returns))
         row: list[Any] = [returns, flags, sorted(self.mutates), dim_returns, self.dynamic_arity, self.dtype]
-        row += [self.dim, self.keepdim]
+        row += [self.dim, self.keepdim, sorted(self.sizes)]
         while len(row) > 1 and not row[-1]:
             row.pop()
         return row
@@ -342,6 +343,7 @@ def measured(row: Row, function: Any, name: str, *, method: bool) -> None:
         row.returns = seen.returns
     if row.returns == "tensor" and not row.mutates and "views" not in row.flags:
         row.flags |= shapes.takes_sizes(function, schemas, method=method)
+        row.sizes = set[int]() if method else shapes.later_sizes(function, schemas)
     row.flags |= values.flags(function, schemas, row.flags, method=method, in_place=row.mutates or name.endswith("_"))
     if row.returns in ("tensor", "tensors") and not row.mutates and "views" not in row.flags:
         row.dim = shapes.reduced_dimension(function, schemas)

@@ -181,6 +181,24 @@ def takes_sizes(function: Any, schemas: list[Any], *, method: bool) -> set[str]:
     return {"sized", "spread"} if spread else {"sized"}
 
 
+def later_sizes(function: Any, schemas: list[Any]) -> set[int]:
+    """The positions behind numbers at which an argument is the shape of the result: `torch.randint(low, high, size)`.
+
+    Source of what may be one: as for `takes_sizes`. Each overload has its own.
+    """
+    found: set[int] = set()
+    for schema in schemas:
+        names = [one.name for one in schema.arguments]
+        at = names.index("size") if "size" in names else 0
+        types = [str(one.type) for one in schema.arguments[: at + 1]]
+        if not at or types.pop() not in LISTS or not NUMBERS.keys() >= {*types}:
+            continue
+        made = [_first_of(function, [[*range(1, at + 1), size]]) for size in SIZES]
+        if all(one is not None and tuple(one.shape) == size for one, size in zip(made, SIZES, strict=True)):
+            found.add(at)
+    return found
+
+
 def _first_of(function: Any, ways: list[list[Any]]) -> torch.Tensor | None:
     """The tensor that the first of several calls gives that torch takes."""
     made = (results.run(function, arguments, {}) for arguments in ways)

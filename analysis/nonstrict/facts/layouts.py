@@ -30,4 +30,4 @@ def _leaves_out(index: ast.expr) -> bool:
     slices = [part for part in parts if isinstance(part, ast.Slice)]
     whole = isinstance(parts[0], ast.Slice) and parts[0].lower is None and parts[0].upper is None
     column = whole and any(isinstance(part, ast.Constant) and part.value is not Ellipsis for part in parts[1:])
-    return column or any(part.step is not None for part in slices)
+    return column or any(isinstance(part.step, ast.Constant) and part.step.value != 1 for part in slices)

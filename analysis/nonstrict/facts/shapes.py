@@ -6,11 +6,12 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.library_calls import called
-from nonstrict.facts.reaching import reaching
+from nonstrict.facts.reaching import reaching, source
 
 if TYPE_CHECKING:
     from nonstrict.facts.library_calls import Names
     from nonstrict.facts.scopes import FunctionNode
+    from nonstrict.knowledge.operators import Operator
 
 #: What makes a parameter of a tensor.
 PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
@@ -24,23 +25,36 @@ def shape(
         bound = reaching(around, expression.id, expression) if expression not in followed else None
         whole = bound.value if bound is not None and bound.part is None else None
         return shape(names, around, whole, followed | {expression}) if whole is not None else None
-    call = called(names, expression) if isinstance(expression, ast.Call) else None
-    if call is None or call.library not in ("torch", "") or call.operand is None:
+    if not isinstance(expression, ast.Call):
         return None
-    name, given, operator = call.name, [call.operand, *call.given], call.operator
-    if call.dotted in PARAMETERS or (operator is not None and (operator.like or operator.keeps_shape)):
-        return shape(names, around, call.operand, followed)
+    call = called(names, expression)
+    operator, operand = call.operator, call.operand
+    if call.library not in ("torch", ""):
+        return None
+    if operand is not None and (call.dotted in PARAMETERS or (operator and (operator.like or operator.keeps_shape))):
+        return shape(names, around, operand, followed)
     if call.is_method:
         return None
-    if name == "arange" and len(given) == 1:
-        return (given[0],)
-    if name == "tensor":
-        return _of_literal(call.operand)
-    if operator is None or not operator.sized:
+    if call.name == "arange" and len(expression.args) == 1:
+        return (expression.args[0],)
+    if call.name == "tensor":
+        return _of_literal(operand) if operand is not None else None
+    return _of_sizes(operator, around, expression) if operator is not None else None
+
+
+def _of_sizes(operator: Operator, around: FunctionNode | ast.Module, call: ast.Call) -> tuple[ast.expr, ...] | None:
+    """The sizes that a function is told which makes a tensor of them, all at once or, of some, one by one."""
+    given, told = call.args, [one.value for one in call.keywords if one.arg == "size"]
+    if any(isinstance(one, ast.Starred) for one in given) or not (operator.sized or operator.sizes):
         return None
-    given = given if operator.spread else given[:1]
-    sizes = given[0].elts if len(given) == 1 and isinstance(given[0], (ast.Tuple, ast.List)) else given
-    return None if any(isinstance(size, ast.Starred) for size in sizes) else tuple(sizes)
+    at = 0 if operator.sized else max((one for one in operator.sizes if one < len(given)), default=len(given))
+    told = told or (given[at:] if operator.spread else given[at : at + 1])
+    together = source(around, told[0]) if len(told) == 1 else None
+    if isinstance(together, (ast.Tuple, ast.List)):
+        told = together.elts
+    elif together is not None and not operator.spread:
+        return None
+    return None if not told or any(isinstance(size, ast.Starred) for size in told) else tuple(told)
 
 
 def is_copy_or(names: Names, one: ast.expr, other: ast.expr) -> bool:

@@ -36,9 +36,10 @@ class Operator(NamedTuple):
     `inplace`: it has a parameter `inplace` that, when true, writes argument 0. `pointwise`: the result always has the
     shape to which the tensors among the arguments are broadcast. `keeps_shape`: every result has the shape of argument
     0, whatever the further arguments are. `sized`: argument 0, of a method the one behind its receiver, is the shape of
-    what it makes; `spread`: the sizes may also be given one by one. `dim`: the position of the dimension over which it
-    reduces, 0 where it does not: no result has that dimension. `keepdim`: that of the argument of this name, 0 where it
-    is given by name, if at all. `pairs`: it gives values and their indices, maybe only
+    what it makes; `spread`: the sizes may also be given one by one. `sizes`: the positions behind numbers at which
+    others take that shape, one for each number of them: `torch.randint`. `dim`: the position of the dimension over
+    which it reduces, 0 where it does not: no result has that dimension. `keepdim`: that of the argument of this name, 0
+    where it is given by name, if at all. `pairs`: it gives values and their indices, maybe only
     if it is told a dimension. `dtypes` is asked by `result_dtype`, `floating` by
     `gives_floating`. `joins`: argument 0 is a list of tensors, and the result of the dtype to which they are promoted.
 
@@ -94,6 +95,7 @@ class Operator(NamedTuple):
     dtypes: str = ""
     dim: int = 0
     keepdim: int = 0
+    sizes: tuple[int, ...] = ()
     floats: str = ""
 
     def lowers(self, given: int | str) -> str:
@@ -383,11 +385,13 @@ def _operator(table: str, name: str) -> Operator | None:
 
 def _decode(row: list[Any]) -> Operator:
     # Rows are stored without their empty tails.
-    returns, flags, mutates, dim_returns, arity, dtypes, dim, keepdim = row + ["", "", (), "", 0, "", 0, 0][len(row) :]
+    empty = ["", "", (), "", 0, "", 0, 0, ()]
+    returns, flags, mutates, dim_returns, arity, dtypes, dim, keepdim, sizes = row + empty[len(row) :]
     names: dict[str, str] = data_file("operators.json")["flags"]
     set_flags = {names[letter]: True for letter in flags}
     told: dict[str, Any] = {"returns": returns, "dim_returns": dim_returns, "dynamic_arity": arity, "dtypes": dtypes}
-    return Operator(mutates=tuple(mutates), dim=dim, keepdim=keepdim, **told, **dict[str, Any](set_flags))
+    at = {"dim": dim, "keepdim": keepdim, "sizes": tuple(sizes)}
+    return Operator(mutates=tuple(mutates), **dict[str, Any](at), **told, **dict[str, Any](set_flags))
 
 
 @cache

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.reaching import source
 from nonstrict.facts.shapes import shape
-from nonstrict.facts.walk import walk
+from nonstrict.program.contracts.regions.looped import loops_giving
 from nonstrict.program.discovery import callers
-from nonstrict.program.interpret.rounds import holds
 from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
@@ -26,20 +25,7 @@ _HOPS = 3
 
 def has_smaller_last(frame: Frame, call: ast.AST, expression: ast.expr) -> bool:
     """Whether a call passes what a loop over a loader gives it, of which the last one is known to be smaller."""
-    around = naming.text_of(frame)
-    name = expression.id if isinstance(expression, ast.Name) else ""
-    for loop in walk(around) if name else ():
-        if isinstance(loop, ast.For) and holds(loop.body, call):
-            given = {node.id for node in walk(loop.target) if isinstance(node, ast.Name)}
-            if name in given and _leaves_rest(frame, _inside(frame, loop.iter)):
-                return True
-    return False
-
-
-def _inside(frame: Frame, iterable: ast.expr) -> ast.expr:
-    """What a loop goes through, with or without numbers: `enumerate(loader)`."""
-    counted = isinstance(iterable, ast.Call) and naming.names_at(frame)(iterable.func) == "builtins.enumerate"
-    return iterable.args[0] if counted and isinstance(iterable, ast.Call) and iterable.args else iterable
+    return any(_leaves_rest(frame, loop.iterable) for loop in loops_giving(frame, call, expression))
 
 
 def _leaves_rest(frame: Frame, iterable: ast.expr, hops: int = _HOPS) -> bool:

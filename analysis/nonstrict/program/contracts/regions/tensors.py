@@ -13,13 +13,15 @@ from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.boundary.dynamic_sizes import marking
-from nonstrict.program.contracts.regions import calls
+from nonstrict.program.contracts.regions import calls, looped
 from nonstrict.program.contracts.regions.loaders import has_smaller_last
 from nonstrict.program.contracts.regions.made import GRADIENTS, PARAMETER, Made, made
 from nonstrict.program.interpret.rounds import MANY, entries_in_loop, holds, rounds, turns
-from nonstrict.program.objects import naming
+from nonstrict.program.objects import iteration, naming
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from nonstrict.facts.library_calls import Names
     from nonstrict.program.contracts.interpreted import Interpreted
     from nonstrict.program.state.frames import Frame
@@ -49,11 +51,13 @@ class Difference(NamedTuple):
 class _Given(NamedTuple):
     """A tensor that a call passes: its sizes, where they are told, and how it lies in memory.
 
-    `rounds` is how often a loop joins something to it and calls the region with it, `made` how it is made besides.
+    `place` is where the text says which tensor it is: the call itself, or an entry that a loop gives it. `rounds` is
+    how often a loop joins something to it and calls the region with it, `made` how it is made besides.
     """
 
     frame: Frame
     node: ast.AST
+    place: ast.AST
     sizes: tuple[ast.expr, ...] | None
     layout: str
     rounds: int
@@ -63,7 +67,8 @@ class _Given(NamedTuple):
 def difference(region: Interpreted, name: str) -> Difference | None:
     """How the tensors differ that are passed for a parameter; None where they are not seen to."""
     passing = {node: (frame, node, one) for frame, node, one in calls.given(region, name)}
-    given = [_given(*call) for call in passing.values() if not any(marking(call[0], call[2], _MARKS))]
+    counted = [call for call in passing.values() if not any(marking(call[0], call[2], _MARKS))]
+    given = [one for call in counted for one in _given(*call)]
     growing = next((one for one in given if one.rounds), None)
     if growing is not None:
         return Difference("size", growing.rounds, growing.node, growing.frame)
@@ -105,14 +110,13 @@ def _of_sizes(given: list[_Given]) -> Difference | None:
     along = set[int]()
     rank = len(given[0].sizes or ())
     for at, several in enumerate(zip(*(one.sizes for one in given if one.sizes is not None), strict=True)):
-        numbers = {size.value for size in several if isinstance(size, ast.Constant) and isinstance(size.value, int)}
-        looped = 0
+        numbers, others = set[int](), 0
         for one, size in zip(given, several, strict=True):
-            values = _values(one.frame, one.node, size)
+            values, more = _values(one, size)
             numbers |= values
-            looped += 0 if values or isinstance(size, ast.Constant) else rounds(one.frame, one.node, size, MANY)
-        if len(numbers) + looped > 1:
-            found.append((len(numbers) + looped, frozenset(numbers)))
+            others += more
+        if len(numbers) + others > 1:
+            found.append((len(numbers) + others, frozenset(numbers)))
             along |= {at, at - rank}
     if not found:
         return None
@@ -124,19 +128,44 @@ def _of_sizes(given: list[_Given]) -> Difference | None:
     return Difference(kind, number, given[-1].node, given[-1].frame, frozenset(along))
 
 
-def _values(frame: Frame, call: ast.AST, size: ast.expr) -> frozenset[int]:
-    """The sizes that a loop over numbers gives one after the other; none where that is not all there is to it."""
-    entries = entries_in_loop(frame, call, size)
-    told = [one.const for one in entries if isinstance(one.const, int)]
-    return frozenset(told) if len(told) == len(entries) else _NO_SIZES
+def _values(given: _Given, size: ast.expr) -> tuple[frozenset[int], int]:
+    """The numbers that a size is seen to be in the rounds of a loop, or how many there are that are not known."""
+    frame = given.frame
+    told = source(naming.text_of(frame), size)
+    if isinstance(told, ast.Constant):
+        return (frozenset({told.value}) if isinstance(told.value, int) else _NO_SIZES), 0
+    for one in dict.fromkeys((size, told)):
+        entries = entries_in_loop(frame, given.place, one)
+        numbers = [entry.const for entry in entries if isinstance(entry.const, int)]
+        if numbers and len(numbers) == len(entries):
+            return frozenset(numbers), 0
+    looped = max(_rounds(given, size, size), _rounds(given, told, size))
+    return _NO_SIZES, min(looped, _listed(frame, told))
 
 
-def _given(frame: Frame, node: ast.AST, expression: ast.expr) -> _Given:
+def _rounds(given: _Given, size: ast.expr, place: ast.expr) -> int:
+    """How often the loops around a call and around what tells it a size give that another value."""
+    return min(rounds(given.frame, one, size, MANY) for one in dict.fromkeys((given.place, place, size)))
+
+
+def _listed(frame: Frame, size: ast.expr) -> int:
+    """How many numbers a size may be that is taken out of a list of them; `MANY` where that is not known."""
+    listed = frame.machine.evaluate(frame, size.value) if isinstance(size, ast.Subscript) else None
+    entries = iteration.entries(frame, listed) if listed is not None else None
+    numbers = {entry.const for entry in entries or ()}
+    number = len(numbers) if numbers and None not in numbers else MANY
+    return number if number > 1 else 0
+
+
+def _given(frame: Frame, node: ast.AST, expression: ast.expr) -> Iterator[_Given]:
+    """What a call passes, in each round of a loop that goes through what the text lists."""
     names = naming.names_at(frame)
     around = naming.text_of(frame)
     grown = _rounds_of_growth(frame, around, node, expression)
-    sizes, layout = shape(names, around, expression), _layout(names, around, expression)
-    return _Given(frame, node, sizes, layout, grown, made(frame, node, expression))
+    for one in looped.entries(frame, node, expression):
+        sizes, layout = shape(names, around, one), _layout(names, around, one)
+        place = node if one is expression else one
+        yield _Given(frame, node, place, sizes, layout, grown, made(frame, place, one))
 
 
 def _rounds_of_growth(frame: Frame, around: ast.AST, call: ast.AST, expression: ast.expr) -> int:

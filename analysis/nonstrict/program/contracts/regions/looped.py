@@ -1,0 +1,73 @@
+"""What a loop gives a variable round by round, as the expressions that its text lists: `for x in (a, a.t())`."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.facts.reaching import source
+from nonstrict.facts.walk import walk
+from nonstrict.program.interpret.rounds import holds
+from nonstrict.program.objects import naming
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nonstrict.program.state.frames import Frame
+
+
+class Loop(NamedTuple):
+    """A loop that binds a variable: what it goes through, and the target of each element, but for the number of it."""
+
+    iterable: ast.expr
+    target: ast.expr
+    body: list[ast.stmt]
+
+
+def loops_giving(frame: Frame, call: ast.AST, expression: ast.expr) -> Iterator[Loop]:
+    """The loops around a call that give it a variable, with or without counting: `for i, x in enumerate(xs)`."""
+    name = expression.id if isinstance(expression, ast.Name) else ""
+    for node in walk(naming.text_of(frame)) if name else ():
+        if isinstance(node, ast.For) and holds(node.body, call):
+            loop = _uncounted(frame, node)
+            if any(isinstance(one, ast.Name) and one.id == name for one in walk(loop.target)):
+                yield loop
+
+
+def _uncounted(frame: Frame, node: ast.For) -> Loop:
+    iterable, target = node.iter, node.target
+    counted = isinstance(iterable, ast.Call) and naming.names_at(frame)(iterable.func) == "builtins.enumerate"
+    if counted and isinstance(iterable, ast.Call) and iterable.args and isinstance(target, (ast.Tuple, ast.List)):
+        return Loop(iterable.args[0], target.elts[-1], node.body)
+    return Loop(iterable, target, node.body)
+
+
+def entries(frame: Frame, call: ast.AST, expression: ast.expr) -> Sequence[ast.expr]:
+    """What a call passes in the rounds of a loop, one after the other; the expression itself where that is not known.
+
+    Of a comprehension that is the one element that it repeats.
+    """
+    for loop in loops_giving(frame, call, expression):
+        listed = source(naming.text_of(frame), loop.iterable)
+        several = listed.elts if isinstance(listed, (ast.List, ast.Tuple)) else []
+        several = [listed.elt] if isinstance(listed, (ast.ListComp, ast.GeneratorExp)) else several
+        taken = [_taken(loop.target, one, ast.unparse(expression)) for one in several]
+        known = [one for one in taken if one is not None]
+        if known and len(known) == len(taken) and not _binds(loop.body, expression):
+            return known
+    return [expression]
+
+
+def _taken(target: ast.expr, entry: ast.expr, name: str) -> ast.expr | None:
+    """The part of an entry that the target gives a variable; None where that is not written out."""
+    if isinstance(target, ast.Name):
+        return entry if target.id == name and not isinstance(entry, ast.Starred) else None
+    if isinstance(target, (ast.Tuple, ast.List)) and isinstance(entry, (ast.Tuple, ast.List)):
+        parts = zip(target.elts, entry.elts, strict=False) if len(target.elts) == len(entry.elts) else ()
+        return next((found for part in parts if (found := _taken(*part, name)) is not None), None)
+    return None
+
+
+def _binds(body: list[ast.stmt], expression: ast.expr) -> bool:
+    names = (node for part in body for node in walk(part) if isinstance(node, ast.Name))
+    return any(not isinstance(node.ctx, ast.Load) and node.id == ast.unparse(expression) for node in names)
