@@ -190,8 +190,7 @@ def add_tags(row: Row, name: str) -> None:
     plain = [overload for overload in overloads if not is_out_variant(overload._schema)]
     dynamic = [overload for overload in plain if torch.Tag.dynamic_output_shape in overload.tags]
     if dynamic and len(dynamic) < len(plain):
-        required = (sum(not a.has_default_value() for a in o._schema.arguments) for o in dynamic)
-        row.dynamic_arity = min(required)
+        row.dynamic_arity = min(sum(not a.has_default_value() for a in o._schema.arguments) for o in dynamic)
         row.flags.discard("dynamic_shape")
 
 
@@ -492,10 +491,9 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=DATA / "operators.json")
     parser.add_argument("--floats", action="store_true", help="measure what becomes of numbers too: ten minutes")
     options = parser.parse_args()
-    output: Path = options.output
     text = document(options.floats)
     json.loads(text)
-    output.write_text(text, encoding="utf-8")
+    Path(options.output).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

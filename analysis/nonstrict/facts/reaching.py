@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _DEFERRED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign)
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
 
 
 def reaching(around: FunctionNode | ast.Module, name: str, place: ast.AST) -> Definition | None:
@@ -27,8 +27,15 @@ def reaching(around: FunctionNode | ast.Module, name: str, place: ast.AST) -> De
     A variable that is bound once is read as that wherever the place is.
     """
     only, definitions = use_def(around).only(name), use_def(around).every(name)
-    if only is not None or not definitions or isinstance(around, ast.Lambda):
-        return only
+    return only if only is not None else last_before(around, definitions, place)
+
+
+def last_before(
+    around: FunctionNode | ast.Module, definitions: Sequence[Definition], place: ast.AST
+) -> Definition | None:
+    """The last of some bindings in front of a place, on every way there; None where it is not known to be one."""
+    if not definitions or isinstance(around, ast.Lambda):
+        return None
     found: Definition | None = None
     body: Sequence[ast.stmt] = around.body
     while True:

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame
 
 
+#: What ends a round before its end; statements that may leave out a call inside.
+_LEAVES = (ast.Continue, ast.Break, ast.Return)
+_CHOOSES = (ast.If, ast.Try, ast.While, ast.Match, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
 class Loop(NamedTuple):
     """A loop that binds a variable: what it goes through, and the target of each element, but for the number of it."""
 
@@ -53,7 +58,7 @@ def entries(frame: Frame, call: ast.AST, expression: ast.expr) -> Sequence[ast.e
         several = [listed.elt] if isinstance(listed, (ast.ListComp, ast.GeneratorExp)) else several
         taken = [_taken(loop.target, one, ast.unparse(expression)) for one in several]
         known = [one for one in taken if one is not None]
-        if known and len(known) == len(taken) and not _binds(loop.body, expression):
+        if known and len(known) == len(taken) and _always(loop.body, call) and not _binds(loop.body, expression):
             return known
     return [expression]
 
@@ -66,6 +71,15 @@ def _taken(target: ast.expr, entry: ast.expr, name: str) -> ast.expr | None:
         parts = zip(target.elts, entry.elts, strict=False) if len(target.elts) == len(entry.elts) else ()
         return next((found for part in parts if (found := _taken(*part, name)) is not None), None)
     return None
+
+
+def _always(body: list[ast.stmt], call: ast.AST) -> bool:
+    """Whether each round of a loop comes to a call, as far as its statements tell."""
+    own = next(one for one in body if holds([one], call))
+    if any(isinstance(node, _LEAVES) for part in body for node in walk(part)) or isinstance(own, _CHOOSES):
+        return False
+    inner: list[ast.stmt] = getattr(own, "body", [])
+    return not holds(inner, call) or _always(inner, call)
 
 
 def _binds(body: list[ast.stmt], expression: ast.expr) -> bool:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.reaching import source
-from nonstrict.facts.shapes import PARAMETERS
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.marks.form_tables import UNKNOWN
 from nonstrict.program.contracts.marks.tensor_forms import DTYPES, Forms, named_dtype
+from nonstrict.program.contracts.regions import requiring
 from nonstrict.program.interpret.rounds import entries_in_loop
 from nonstrict.program.objects import naming
 
@@ -26,16 +26,12 @@ _DEFAULT = "float32"
 _SETS_DEFAULT = frozenset({"set_default_dtype", "set_default_tensor_type"})
 #: What a dtype is told by beside a keyword.
 _CONVERSIONS = frozenset({"to", "type"})
-_PLAIN, GRADIENTS, PARAMETER = "plain", "gradients", "parameter"
-#: What makes a tensor from data, or of a number of elements.
-_FROM_DATA = frozenset({"tensor", "arange"})
-_SWITCHES = frozenset({"requires_grad_", "requires_grad"})
 
 
 class Made(NamedTuple):
     """The dtypes that a tensor has, several in a loop that goes through them, and what it is to autograd.
 
-    That is `plain`, `gradients` where it is made to need them, `parameter`. What is not known is empty.
+    What is not known is empty.
     """
 
     dtypes: frozenset[str] = frozenset()
@@ -54,8 +50,7 @@ def made(frame: Frame, call: ast.AST, expression: ast.expr) -> Made:
         dtype = _Forms(around, names).of(told).dtype
         dtype = _DEFAULT if dtype == "default" and not _sets_default(frame) else dtype
         dtypes = frozenset({dtype}) & DTYPES
-    form = "" if _is_switched(around, expression) else _form(names, around, told)
-    return Made(dtypes, form)
+    return Made(dtypes, requiring.form(frame, expression))
 
 
 def _dtype_of(entry: Value) -> str:
@@ -102,33 +97,3 @@ def _sets_default(frame: Frame) -> bool:
 def _calls_any(names: Names, text: ast.AST) -> bool:
     calls = (called(names, node) for node in walk(text) if isinstance(node, ast.Call))
     return any(call.library == "torch" and call.name in _SETS_DEFAULT for call in calls)
-
-
-def _form(
-    names: Names, around: FunctionNode | ast.Module, maker: ast.expr, followed: frozenset[ast.expr] = frozenset()
-) -> str:
-    """What a tensor is to autograd, by the expression that makes it."""
-    call = called(names, maker) if isinstance(maker, ast.Call) else None
-    if call is None or not isinstance(maker, ast.Call):
-        return ""
-    told = {keyword.arg: keyword.value for keyword in maker.keywords}
-    switch = told.get("requires_grad")
-    if None in told or not (switch is None or isinstance(switch, ast.Constant)):
-        return ""
-    needs = switch is not None and bool(switch.value)
-    if call.dotted in PARAMETERS:
-        return PARAMETER if switch is None or needs else ""
-    operator = call.operator
-    if call.library == "torch" and (call.name in _FROM_DATA or (operator and (operator.sized or operator.like))):
-        return GRADIENTS if needs else _PLAIN
-    kept = operator is not None and operator.keeps_shape and not call.given and maker not in followed
-    under = source(around, call.operand) if kept and call.operand is not None else None
-    form = _form(names, around, under, followed | {maker}) if under is not None else ""
-    return form if form == _PLAIN else ""
-
-
-def _is_switched(around: ast.AST, expression: ast.expr) -> bool:
-    """Whether code says of a variable whether it needs gradients."""
-    name = expression.id if isinstance(expression, ast.Name) else ""
-    told = (one for one in walk(around) if isinstance(one, ast.Attribute) and one.attr in _SWITCHES) if name else ()
-    return any(isinstance(one.value, ast.Name) and one.value.id == name for one in told)

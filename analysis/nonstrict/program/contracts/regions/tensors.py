@@ -15,7 +15,8 @@ from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.boundary.dynamic_sizes import marking
 from nonstrict.program.contracts.regions import calls, looped
 from nonstrict.program.contracts.regions.loaders import has_smaller_last
-from nonstrict.program.contracts.regions.made import GRADIENTS, PARAMETER, Made, made
+from nonstrict.program.contracts.regions.made import Made, made
+from nonstrict.program.contracts.regions.requiring import GRADIENTS, PARAMETER
 from nonstrict.program.interpret.rounds import MANY, entries_in_loop, holds, rounds, turns
 from nonstrict.program.objects import iteration, naming
 
