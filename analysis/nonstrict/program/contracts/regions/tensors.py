@@ -13,12 +13,12 @@ from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.boundary.dynamic_sizes import marking
-from nonstrict.program.contracts.regions import calls, looped
+from nonstrict.program.contracts.regions import calls, looped, numbers
 from nonstrict.program.contracts.regions.loaders import has_smaller_last
 from nonstrict.program.contracts.regions.made import Made, made
 from nonstrict.program.contracts.regions.requiring import GRADIENTS, PARAMETER
-from nonstrict.program.interpret.rounds import MANY, entries_in_loop, holds, rounds, turns
-from nonstrict.program.objects import iteration, naming
+from nonstrict.program.interpret.rounds import MANY, holds, turns
+from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 _APART = frozenset({0, 1})
 #: What tells torch that a size varies, in front of the first call.
 _MARKS = frozenset({"mark_dynamic", "maybe_mark_dynamic", "mark_unbacked"})
-_NO_SIZES = frozenset[int]()
 #: A parameter or not, with gradients or without.
 _KINDS = 2
 
@@ -111,13 +110,13 @@ def _of_sizes(given: list[_Given]) -> Difference | None:
     along = set[int]()
     rank = len(given[0].sizes or ())
     for at, several in enumerate(zip(*(one.sizes for one in given if one.sizes is not None), strict=True)):
-        numbers, others = set[int](), 0
+        told, others = set[int](), 0
         for one, size in zip(given, several, strict=True):
-            values, more = _values(one, size)
-            numbers |= values
+            values, more = numbers.given(one.frame, one.place, size)
+            told |= values
             others += more
-        if len(numbers) + others > 1:
-            found.append((len(numbers) + others, frozenset(numbers)))
+        if len(told) + others > 1:
+            found.append((len(told) + others, frozenset(told)))
             along |= {at, at - rank}
     if not found:
         return None
@@ -127,35 +126,6 @@ def _of_sizes(given: list[_Given]) -> Difference | None:
     else:
         kind = "two sizes" if len(found) > 1 else "size from 0" if sizes & _APART else "size"
     return Difference(kind, number, given[-1].node, given[-1].frame, frozenset(along))
-
-
-def _values(given: _Given, size: ast.expr) -> tuple[frozenset[int], int]:
-    """The numbers that a size is seen to be in the rounds of a loop, or how many there are that are not known."""
-    frame = given.frame
-    told = source(naming.text_of(frame), size)
-    if isinstance(told, ast.Constant):
-        return (frozenset({told.value}) if isinstance(told.value, int) else _NO_SIZES), 0
-    for one in dict.fromkeys((size, told)):
-        entries = entries_in_loop(frame, given.place, one)
-        numbers = [entry.const for entry in entries if isinstance(entry.const, int)]
-        if numbers and len(numbers) == len(entries):
-            return frozenset(numbers), 0
-    looped = max(_rounds(given, size, size), _rounds(given, told, size))
-    return _NO_SIZES, min(looped, _listed(frame, told))
-
-
-def _rounds(given: _Given, size: ast.expr, place: ast.expr) -> int:
-    """How often the loops around a call and around what tells it a size give that another value."""
-    return min(rounds(given.frame, one, size, MANY) for one in dict.fromkeys((given.place, place, size)))
-
-
-def _listed(frame: Frame, size: ast.expr) -> int:
-    """How many numbers a size may be that is taken out of a list of them; `MANY` where that is not known."""
-    listed = frame.machine.evaluate(frame, size.value) if isinstance(size, ast.Subscript) else None
-    entries = iteration.entries(frame, listed) if listed is not None else None
-    numbers = {entry.const for entry in entries or ()}
-    number = len(numbers) if numbers and None not in numbers else MANY
-    return number if number > 1 else 0
 
 
 def _given(frame: Frame, node: ast.AST, expression: ast.expr) -> Iterator[_Given]:

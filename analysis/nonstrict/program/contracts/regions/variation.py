@@ -12,7 +12,7 @@ from nonstrict.events import Use
 from nonstrict.findings import Related
 from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.boundary.varying import growing_by
-from nonstrict.program.contracts.regions import between, callees, instances, rates, sizes, types_passed
+from nonstrict.program.contracts.regions import between, callees, instances, lengths, rates, sizes, types_passed
 from nonstrict.program.contracts.regions.tensors import difference
 from nonstrict.program.discovery import callers
 from nonstrict.program.domain.access_paths import Root
@@ -187,8 +187,7 @@ def _of_container(region: Interpreted, function: Function, given: Effect) -> Var
     """A container to which a loop adds that calls the region with it, or several of other lengths."""
     machine, name = region.machine, given.place.name
     calls = list(callers.passings(machine, function, name))
-    lengths = {_length(one.value) for one in calls}
-    number = growing_by(machine, function, name, MANY) or (len(lengths) if None not in lengths else 0)
+    number = growing_by(machine, function, name, MANY) or lengths.number(calls)
     held = [one.value.heap.element for one in calls if one.value.heap is not None]
     tensors = any(element is not None and element.is_tensor for element in held)
     kinds = {one.value.kind for one in calls}
@@ -199,13 +198,6 @@ def _of_container(region: Interpreted, function: Function, given: Effect) -> Var
     }.get(kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN)
     where = (Related(span_of(one.frame.module.path, one.frame.offset, one.node), _GROWS) for one in calls[:1])
     return Varied(frozenset({kind}), number, tuple(where)) if kind and number > 1 else _NONE
-
-
-def _length(value: Value) -> int | None:
-    """How many entries a container has, where that is known."""
-    heap = value.heap
-    known = heap is not None and heap.loose is None and not heap.open and not heap.unsure
-    return len(heap.items) if heap is not None and known else None
 
 
 def _reached(value: Value, path: tuple[str, ...]) -> Value | None:

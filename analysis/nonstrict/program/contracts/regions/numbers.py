@@ -1,0 +1,43 @@
+"""Which numbers an expression is in the rounds of the loops around a call: sizes of tensors, lengths of lists."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.reaching import source
+from nonstrict.program.interpret.rounds import MANY, entries_in_loop, rounds
+from nonstrict.program.objects import iteration, naming
+
+if TYPE_CHECKING:
+    from nonstrict.program.state.frames import Frame
+
+_NONE = frozenset[int]()
+
+
+def given(frame: Frame, place: ast.AST, number: ast.expr) -> tuple[frozenset[int], int]:
+    """The numbers that an expression is seen to be, or how many there are that are not known."""
+    told = source(naming.text_of(frame), number)
+    if isinstance(told, ast.Constant):
+        return (frozenset({told.value}) if isinstance(told.value, int) else _NONE), 0
+    for one in dict.fromkeys((number, told)):
+        entries = entries_in_loop(frame, place, one)
+        numbers = [entry.const for entry in entries if isinstance(entry.const, int)]
+        if numbers and len(numbers) == len(entries):
+            return frozenset(numbers), 0
+    several = max(_rounds(frame, place, number, number), _rounds(frame, place, told, number))
+    return _NONE, min(several, _listed(frame, told))
+
+
+def _rounds(frame: Frame, call: ast.AST, number: ast.expr, place: ast.expr) -> int:
+    """How often the loops around a call and around what tells it a number give that another value."""
+    return min(rounds(frame, one, number, MANY) for one in dict.fromkeys((call, place, number)))
+
+
+def _listed(frame: Frame, number: ast.expr) -> int:
+    """How many there are of what is taken out of a list of numbers; `MANY` where that is not known."""
+    listed = frame.machine.evaluate(frame, number.value) if isinstance(number, ast.Subscript) else None
+    entries = iteration.entries(frame, listed) if listed is not None else None
+    numbers = {entry.const for entry in entries or ()}
+    several = len(numbers) if numbers and None not in numbers else MANY
+    return several if several > 1 else 0
