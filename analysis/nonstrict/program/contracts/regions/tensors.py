@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.layouts import rearranged
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.reaching import source
+from nonstrict.facts.scopes import is_as_passed
 from nonstrict.facts.shapes import shape
 from nonstrict.facts.steps import steps_of
-from nonstrict.facts.walk import walk
+from nonstrict.facts.walk import own_scope, walk
 from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.boundary.dynamic_sizes import marking
 from nonstrict.program.contracts.regions import calls, looped, numbers
@@ -52,7 +53,7 @@ class _Given(NamedTuple):
     """A tensor that a call passes: its sizes, where they are told, and how it lies in memory.
 
     `place` is where the text says which tensor it is: the call itself, or an entry that a loop gives it. `rounds` is
-    how often a loop joins something to it and calls the region with it, `made` how it is made besides.
+    how often a loop joins something to it, `along` a dimension, and calls the region with it, `made` how it is made.
     """
 
     frame: Frame
@@ -61,6 +62,7 @@ class _Given(NamedTuple):
     sizes: tuple[ast.expr, ...] | None
     layout: str
     rounds: int
+    along: frozenset[int] | None
     made: Made
 
 
@@ -68,10 +70,10 @@ def difference(region: Interpreted, name: str) -> Difference | None:
     """How the tensors differ that are passed for a parameter; None where they are not seen to."""
     passing = {node: (frame, node, one) for frame, node, one in calls.given(region, name)}
     counted = [call for call in passing.values() if not any(marking(call[0], call[2], _MARKS))]
-    given = [one for call in counted for one in _given(*call)]
+    given = [one for call in counted for one in _given(*call, _Region(region, name))]
     growing = next((one for one in given if one.rounds), None)
     if growing is not None:
-        return Difference("size", growing.rounds, growing.node, growing.frame)
+        return Difference("size", growing.rounds, growing.node, growing.frame, growing.along)
     told = [one for one in given if one.sizes is not None]
     ranks = {len(one.sizes) for one in told if one.sizes is not None}
     if len(ranks) > 1:
@@ -128,36 +130,97 @@ def _of_sizes(given: list[_Given]) -> Difference | None:
     return Difference(kind, number, given[-1].node, given[-1].frame, frozenset(along))
 
 
-def _given(frame: Frame, node: ast.AST, expression: ast.expr) -> Iterator[_Given]:
+def _given(frame: Frame, node: ast.AST, expression: ast.expr, region: _Region) -> Iterator[_Given]:
     """What a call passes, in each round of a loop that goes through what the text lists."""
     names = naming.names_at(frame)
     around = naming.text_of(frame)
-    grown = _rounds_of_growth(frame, around, node, expression)
+    grown, along = _growth(frame, around, node, expression, region)
     for one in looped.entries(frame, node, expression):
         sizes, layout = shape(names, around, one), _layout(names, around, one)
         place = node if one is expression else one
-        yield _Given(frame, node, place, sizes, layout, grown, made(frame, place, one))
+        yield _Given(frame, node, place, sizes, layout, grown, along, made(frame, place, one))
 
 
-def _rounds_of_growth(frame: Frame, around: ast.AST, call: ast.AST, expression: ast.expr) -> int:
-    """How often a loop around a call makes a tensor longer by others: `keys = torch.cat([keys, key], 1)`."""
+def _growth(
+    frame: Frame, around: ast.AST, call: ast.AST, expression: ast.expr, region: _Region
+) -> tuple[int, frozenset[int] | None]:
+    """How often a loop around a call makes a tensor longer, and along what: `keys = torch.cat([keys, key], 1)`.
+
+    The region may do that itself, and return it: `keys = f(keys, key)`.
+    """
     names, steps = naming.names_at(frame), steps_of(expression)
     for loop in walk(around) if steps else ():
         if isinstance(loop, (ast.For, ast.AsyncFor, ast.While)) and holds(loop.body, call):
             assigned = [node for part in loop.body for node in walk(part) if isinstance(node, ast.Assign)]
-            bound = [one.value for one in assigned if any(steps_of(target) == steps for target in one.targets)]
-            if bound and all(_joins(names, value, steps) for value in bound):
-                return turns(frame, loop, MANY)
-    return 0
+            bound = [(one.value, at) for one in assigned for target in one.targets for at in _positions(target, steps)]
+            joined = [
+                region.joined(call, at) if value is call else None if at is not None else _joined(names, value, steps)
+                for value, at in bound
+            ]
+            known = [one for one in joined if one is not None]
+            if known and len(known) == len(joined):
+                return turns(frame, loop, MANY), known[0] if len({*known}) == 1 and known[0] else None
+    return 0, None
 
 
-def _joins(names: Names, value: ast.expr, steps: tuple[str, ...]) -> bool:
-    """Whether an expression is a tensor with others behind or in front of it."""
+def _positions(target: ast.expr, steps: tuple[str, ...]) -> Iterator[int | None]:
+    """Where a target takes what some steps lead to: None as a whole, else its position in what is taken apart."""
+    if steps_of(target) == steps:
+        yield None
+    for at, one in enumerate(target.elts if isinstance(target, (ast.Tuple, ast.List)) else ()):
+        if steps_of(one) == steps:
+            yield at
+
+
+class _Region(NamedTuple):
+    """A region and one of its parameters."""
+
+    body: Interpreted
+    name: str
+
+    def joined(self, call: ast.AST, at: int | None) -> frozenset[int] | None:
+        """Along what a call of the region makes longer what it is given, and returns it, maybe at a position."""
+        function = self.body.mark.function
+        own = any(node is call for _, node, _, _ in calls.of(self.body))
+        if function is None or not own or not is_as_passed(function.node, self.name):
+            return None
+        names = naming.names_in(self.body.machine, function)
+        found = set[frozenset[int] | None]()
+        for node in own_scope(function.node):
+            if isinstance(node, ast.Return):
+                value = node.value if at is None else _part(node.value, at)
+                known = source(function.node, value) if value is not None else None
+                found.add(_joined(names, known, (self.name,)) if known is not None else None)
+        return found.pop() if len(found) == 1 else None
+
+
+def _part(value: ast.expr | None, at: int) -> ast.expr | None:
+    parts = value.elts if isinstance(value, ast.Tuple) else []
+    return parts[at] if at < len(parts) else None
+
+
+def _joined(names: Names, value: ast.expr, steps: tuple[str, ...]) -> frozenset[int] | None:
+    """Along which dimension an expression is a tensor with others behind or in front of it, as far as that is known.
+
+    None where it is anything else.
+    """
     operator = called(names, value).operator if isinstance(value, ast.Call) else None
     if not isinstance(value, ast.Call) or operator is None or not operator.joins or not value.args:
-        return False
+        return None
     parts = value.args[0].elts if isinstance(value.args[0], (ast.List, ast.Tuple)) else []
-    return len(parts) > 1 and any(steps_of(part) == steps for part in parts)
+    if len(parts) < _KINDS or not any(steps_of(part) == steps for part in parts):
+        return None
+    told = [*value.args[1:2], *(one.value for one in value.keywords if one.arg == "dim")]
+    return frozenset(one for part in told if (one := _whole(part)) is not None)
+
+
+def _whole(number: ast.expr) -> int | None:
+    """The number that is written, with or without a sign."""
+    try:
+        told = ast.literal_eval(number)
+    except ValueError:
+        return None
+    return told if isinstance(told, int) else None
 
 
 def _layout(names: Names, around: ast.AST, expression: ast.expr) -> str:
