@@ -54,6 +54,14 @@ def _loops(
                     yield length(frame, generator.iter, counting) if apart else SOME
 
 
+def over(frame: Frame, call: ast.AST, expression: ast.expr) -> str:
+    """What is gone through, and how it is used: where both are the same in two places, so are the values."""
+    loops = (node for node in walk(naming.text_of(frame)) if isinstance(node, (ast.For, ast.AsyncFor)))
+    around = [loop for loop in loops if in_rounds(loop, call) and mentions(expression, _stored_in(loop.target))]
+    heads = [ast.dump(part) for loop in around for part in (loop.target, loop.iter)]
+    return "|".join([*heads, ast.dump(expression)]) if heads else ""
+
+
 def entries_in_loop(frame: Frame, call: ast.AST, expression: ast.expr | None) -> Sequence[Value]:
     """What a loop around a call gives a variable, one after the other; none where that is not all known."""
     around = naming.text_of(frame)
@@ -295,7 +303,8 @@ def _stores_any(target: ast.expr, names: set[str]) -> bool:
 def length(frame: Frame | None, iterable: ast.expr, counting: int = SOME) -> int:
     """How many elements a loop runs over, `counting` for a range with bounds that are not known; at least some."""
     if isinstance(iterable, (ast.List, ast.Tuple, ast.Set)):
-        return len({ast.dump(element) for element in iterable.elts})
+        calls = [element for element in iterable.elts if isinstance(element, ast.Call)]  # another object each
+        return len({ast.dump(element) for element in iterable.elts if element not in calls}) + len(calls)
     if isinstance(iterable, (ast.ListComp, ast.GeneratorExp)) and not any(one.ifs for one in iterable.generators):
         return prod(length(frame, one.iter, counting) for one in iterable.generators)
     if isinstance(iterable, ast.Call):

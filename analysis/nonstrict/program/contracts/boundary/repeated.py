@@ -14,6 +14,7 @@ from nonstrict.events import Event
 from nonstrict.facts.reaching import source
 from nonstrict.facts.scopes import is_as_passed, scope_of
 from nonstrict.facts.walk import walk
+from nonstrict.program.contracts.regions import looped
 from nonstrict.program.discovery import callers
 from nonstrict.program.domain.effects import Summary
 from nonstrict.program.domain.values import Kind, any_of_kind
@@ -42,6 +43,10 @@ def times(machine: Machine, one: Passing, counting: int, hops: int = _HOPS) -> i
     if one.expression is None:
         return 0
     here = rounds.rounds(one.frame, one.node, one.expression, counting)
+    listed = looped.entries(one.frame, one.node, one.expression) if here else ()
+    if listed and all(isinstance(entry, ast.Constant) for entry in listed):
+        different = len({ast.dump(entry) for entry in listed})
+        return different if different > 1 else 0
     if here or not hops:
         return here
     return max((_drawn(one), *_of_callers(machine, one, counting, hops)))

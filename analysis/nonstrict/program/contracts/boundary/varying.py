@@ -15,7 +15,7 @@ from nonstrict.program.discovery import callers
 from nonstrict.program.domain.constant_folding import key_of
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import Kind
-from nonstrict.program.interpret.rounds import SOME, grows, holds, turns, varies_in_loop
+from nonstrict.program.interpret.rounds import SOME, grows, holds, over, turns, varies_in_loop
 from nonstrict.program.objects import iteration, naming
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def distinct(machine: Machine, passed: list[Passing], counting: int = SOME) -> i
     `counting` as for `growing_by`.
     """
     known, told, untold = set[object](), set[str](), set[str]()
-    rounded: dict[ast.AST, int] = {}
+    rounded: dict[ast.AST | str, int] = {}
     for node in dict.fromkeys(one.node for one in passed):
         here = [one for one in passed if one.node is node]
         constants = {_constant(machine, one.value) for one in here}
@@ -177,7 +177,8 @@ def distinct(machine: Machine, passed: list[Passing], counting: int = SOME) -> i
         if None not in constants and (len(constants) > 1 or not times) and not chosen:
             known, told = known | constants, told | texts
         elif times:
-            rounded[node] = min(times, SOME) if chosen else times
+            same = next((over(one.frame, node, one.expression) for one in here if one.expression is not None), "")
+            rounded[same or node] = min(times, SOME) if chosen else times
         else:
             untold |= texts
     # what is not known where a variable is passed may be what it holds elsewhere

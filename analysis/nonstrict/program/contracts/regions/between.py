@@ -19,7 +19,7 @@ from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.constant_folding import key_of
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import NUMBER, Flag, any_of_kind
-from nonstrict.program.interpret.rounds import ADDING, MANY, SOME, holds, in_rounds, length, rounds, turns
+from nonstrict.program.interpret.rounds import ADDING, MANY, SOME, holds, in_rounds, length, over, rounds, turns
 from nonstrict.program.mutations import evidence, writes
 
 if TYPE_CHECKING:
@@ -43,11 +43,15 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 class Written(NamedTuple):
-    """A write between calls: what it puts there, as far as known, and how many `more` values there are than that."""
+    """A write between calls: what it puts there, as far as known, and how many `more` values there are than that.
+
+    Two that are the same `over` what loops go through put the same values there.
+    """
 
     span: Span
     values: tuple[Value, ...]
     more: int = 0
+    over: str = ""
 
 
 class _Site(NamedTuple):
@@ -203,7 +207,7 @@ def _read(machine: Machine, one: _Between) -> Written | None:
         return None
     value = machine.evaluate(here.frame, put)
     if more := min(rounds(here.frame, write.node, put, MANY), one.repeated or MANY):
-        return Written(span, (any_of_kind(value),), more)
+        return Written(span, (any_of_kind(value),), more, over(here.frame, write.node, put))
     if key_of(value) is not None:
         return Written(span, (value,))
     passing = Passing(here.frame, write.node, value, put)

@@ -236,7 +236,8 @@ def _written(region: Interpreted, given: Effect) -> Varied:
     values = [value for one in found for value in one.values]
     kinds = _kinds(values)
     constants = {key for value in values if (key := key_of(value)) is not None}
-    count = len(constants) + sum(one.more for one in found)
+    more = {one.over or one.span: one.more for one in found}
+    count = len(constants) + sum(more.values())
     spans = dict.fromkeys(Related(one.span, _WRITTEN) for one in found)
     return Varied(kinds, count, tuple(spans)) if kinds and count > 1 else _NONE
 
