@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from nonstrict.check.analysis import AnalysisOptions, analyse
 from nonstrict.program.linking.installed import Described, Installed
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PACKAGE = """
 import torch
@@ -30,6 +27,20 @@ class Registry:
 registries = [Registry().get() for _ in range(1)]
 MAIN = registries[0]
 (HIDDEN,) = registries
+
+
+def scaled(x):
+    print("scaled")
+    return x * 2
+"""
+CALLING = """
+import torch
+from kernels import scaled
+
+
+@torch._dynamo.nonstrict_trace
+def scale(x):
+    return scaled(x)
 """
 PROGRAM = """
 import torch
@@ -58,6 +69,17 @@ def checked(tmp_path: Path, packages: str, program: str) -> list[str]:
 
 def test_a_tensor_of_an_installed_package_is_captured(tmp_path: Path, packages: str) -> None:
     assert checked(tmp_path, packages, PROGRAM) == ["NST101"]
+
+
+def test_what_another_package_does_is_told_at_the_call(packages: str) -> None:
+    path = Path(packages, "app", "__init__.py")
+    path.parent.mkdir()
+    path.write_text(CALLING, encoding="utf-8")
+    inside, options = str(Path(packages, "kernels", "__init__.py")), AnalysisOptions(site_packages=(packages,))
+    (finding,) = analyse([str(path)], options).findings
+    assert (finding.code, finding.span.path, finding.span.line) == ("NST201", str(path), 8)
+    assert [one.span.path for one in finding.related] == [str(path), inside]
+    assert [one.span.path for one in analyse([str(path), inside], options).findings] == [inside]
 
 
 def test_jedi_tells_the_class_of_an_instance(packages: str) -> None:

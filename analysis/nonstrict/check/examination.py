@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.check.analysis import AnalysisOptions, Marked, Part, Share, keep_nearest, merged, syntax_error
 from nonstrict.check.faults import Faults, beginning, examined_by
 from nonstrict.check.gathering import gathered
+from nonstrict.check.leading import at_calls
 from nonstrict.check.looking import looked_at
 from nonstrict.check.stack import with_deep_stack
 from nonstrict.check.workers import in_slices
@@ -272,7 +273,7 @@ def _examine_bodies(
             if wanted(body) and body not in machine.part(CompiledRegions).failed():
                 findings = examined_by(body, _asked(body, options))
                 with faults.losing("were not gathered", f"the findings in `{body.function}`", body.marked_at):
-                    findings = gathered(body, findings)
+                    findings = [*at_calls(body, gathered(body, findings))]
                 told.append(Told(body, tuple(findings)))
         # Looking at bodies evaluates more of the program, which may compile more functions.
         bodies = _regions(machine, task, seen, faults)
