@@ -10,6 +10,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.marked_body import MarkedBody
 from nonstrict.program.contracts.marks import marking
 from nonstrict.program.contracts.regions.compilations import Compilations
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.definitions import CompileSite
     from nonstrict.program.state.machine import Machine
 
-#: Who names it knows of the wrapper.
-_KNOWS = b"_orig_mod"
+#: The module inside a wrapper; who names it knows of the wrapper.
+_INSIDE = "_orig_mod"
+_KNOWS = _INSIDE.encode()
 #: The same in code and in strings, not in comments.
 _IN_CODE = re.compile(rb"^[^#\n]*_orig_mod", re.MULTILINE)
 _READ = ("state_dict", "load_state_dict", "isinstance")
@@ -91,10 +93,16 @@ def _line(made: CompileSite) -> int:
 
 
 def _of_test(machine: Machine, test: Testing) -> Iterator[tuple[CompileSite, Misuse]]:
-    made = _made_by(machine, test.value, test)
+    made = _made_by(machine, test.value, test) if not _looks_inside(test) else None
     names = [_name_if_lost(machine, test.value, one) for one in test.asked]
     if made is not None and names and all(name is not None for name in names) and any(names):
         yield made, Misuse("isinstance", test.span, next(filter(None, names)))
+
+
+def _looks_inside(test: Testing) -> bool:
+    """Whether the code that tests takes the module out of a wrapper as well."""
+    nodes = walk(test.function.node) if test.function is not None else ()
+    return any(isinstance(node, ast.Attribute) and node.attr == _INSIDE for node in nodes)
 
 
 def _name_if_lost(machine: Machine, wrapper: Value, asked: Value) -> str | None:
