@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 #: How many callers up is asked.
 _HOPS = 2
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_Loop = ast.For | ast.AsyncFor | ast.While
 
 
 def times(machine: Machine, one: Passing, counting: int, hops: int = _HOPS) -> int:
@@ -55,7 +55,7 @@ def times(machine: Machine, one: Passing, counting: int, hops: int = _HOPS) -> i
 def _drawn(one: Passing) -> int:
     """A number that is drawn, or read from a clock, in each round of a loop."""
     drawn = {effect.node for effect in one.value.taint if effect.event is Event.RANDOM}
-    loops = (loop for loop in walk(naming.text_of(one.frame)) if isinstance(loop, _LOOPS)) if drawn else ()
+    loops = (loop for loop in walk(naming.text_of(one.frame)) if isinstance(loop, _Loop)) if drawn else ()
     both = (loop for loop in loops if rounds.in_rounds(loop, one.node))
     return rounds.SOME if any(rounds.in_rounds(loop, node) for loop in both for node in drawn) else 0
 
@@ -102,8 +102,18 @@ def calls(machine: Machine, function: Function, counting: int, hops: int = _HOPS
     """How often a function is called, as far as its calls, and the loops around them, tell."""
     found = 0
     for node, frame in {node: frame for frame, node, _, _ in callers.calls_of_function(machine, function)}.items():
-        loops = (loop for loop in walk(naming.text_of(frame)) if isinstance(loop, _LOOPS))
-        around = [rounds.turns(frame, loop, counting) for loop in loops if rounds.in_rounds(loop, node)]
+        loops = (loop for loop in walk(naming.text_of(frame)) if isinstance(loop, _Loop))
+        around = [turns(frame, loop, counting) for loop in loops if rounds.in_rounds(loop, node)]
         outer = calls(machine, frame.function, counting, hops - 1) if frame.function is not None and hops else 1
         found += prod(around) * max(outer, 1)
     return min(found, rounds.MANY)
+
+
+def turns(frame: Frame | None, loop: _Loop, counting: int) -> int:
+    """How often a loop runs; one over what its function is given, as often as those who call that pass something."""
+    number = rounds.turns(frame, loop, counting)
+    name = loop.iter.id if not isinstance(loop, ast.While) and isinstance(loop.iter, ast.Name) else ""
+    if frame is None or frame.function is None or name not in scope_of(frame.function.node).parameters:
+        return number
+    given = [(one.frame, one.expression) for one in callers.passings(frame.machine, frame.function, name)]
+    return max((rounds.length(there, node, counting) for there, node in given if node is not None), default=number)

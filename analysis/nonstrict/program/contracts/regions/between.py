@@ -19,7 +19,7 @@ from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.constant_folding import key_of
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import NUMBER, Flag, any_of_kind
-from nonstrict.program.interpret.rounds import ADDING, MANY, SOME, holds, in_rounds, length, over, rounds, turns
+from nonstrict.program.interpret.rounds import ADDING, MANY, SOME, holds, in_rounds, over, rounds, turns
 from nonstrict.program.mutations import evidence, writes
 
 if TYPE_CHECKING:
@@ -158,22 +158,12 @@ def _lying(machine: Machine, calls: frozenset[ast.AST], write: Write) -> _Betwee
 
 def _times(site: _Site, loop: ast.For | ast.AsyncFor | ast.While) -> int:
     """How often something in a loop happens; under a condition, as far as known: `if step % 100 == 0`."""
-    number = _turns(site.frame, loop)
+    number = repeated.turns(site.frame, loop, MANY)
     tests = [one.test for one in walk(loop) if isinstance(one, ast.If) and holds([one], site.node)]
     recurs = all(
         isinstance(inner.op, ast.Mod) for test in tests for inner in walk(test) if isinstance(inner, ast.BinOp)
     )
     return number if not tests or (number >= MANY and recurs) else min(number, SOME)
-
-
-def _turns(frame: Frame | None, loop: ast.For | ast.AsyncFor | ast.While) -> int:
-    """How often a loop runs; one over what its function is given, as often as those who call that pass something."""
-    number = turns(frame, loop, MANY)
-    name = loop.iter.id if not isinstance(loop, ast.While) and isinstance(loop.iter, ast.Name) else ""
-    if frame is None or frame.function is None or name not in parameter_names(frame.function.node.args):
-        return number
-    given = [(one.frame, one.expression) for one in callers.passings(frame.machine, frame.function, name)]
-    return max((length(there, node, MANY) for there, node in given if node is not None), default=number)
 
 
 def _holds_few(
