@@ -84,10 +84,10 @@ class Region(NamedTuple):
     `span` is where the user compiles it, `site` where `torch.compile` itself is applied, by a wrapper perhaps.
     `missed` says why nothing was looked at, "" where it was; then `function` and `defined` are not known. `options` are
     those that it is given, as far as they may differ from those that torch takes otherwise. `wasted` says why
-    nothing is compiled although `torch.compile` is applied. `graphs` are
-    the least and greatest number into which it is compiled, `parts` what it consists of. `whole` says that the graph
-    must not break. `marked` are the marked functions that it calls, `unseen` what in it was not looked into. From
-    `graphs` on, it is told only where it is asked for.
+    nothing is compiled although `torch.compile` is applied. `graphs` are the least and greatest number into which it is
+    compiled, `parts` what it consists of. `whole` says that the graph must not break. `varying` is what it is compiled
+    again for, `marked` are the marked functions that it calls, `unseen` what in it was not looked into. From `graphs`
+    on, it is told only where it is asked for.
     """
 
     span: Span
@@ -104,6 +104,12 @@ class Region(NamedTuple):
     callers: tuple[Related, ...] = ()
     marked: tuple[Callee, ...] = ()
     unseen: tuple[Related, ...] = ()
+    varying: tuple[Related, ...] = ()
+
+    @property
+    def uncompiled(self) -> Region:
+        """The same where nothing of it is compiled."""
+        return self._replace(graphs=(0, 0), parts=(), breaks=(), callers=(), varying=())
 
     @property
     def key(self) -> tuple[Span, Span, str]:
@@ -127,7 +133,7 @@ class Region(NamedTuple):
             yield from (related.span for related in broken.way)
         for called in self.marked:
             yield from (called.span, called.mark)
-        yield from (one.span for one in (*self.parts, *self.callers, *self.unseen))
+        yield from (one.span for one in (*self.parts, *self.callers, *self.unseen, *self.varying))
 
     def moved(self, at: Callable[[Span], Span]) -> Region:
         """The same where the text is now: `at` tells it of each place."""
@@ -140,6 +146,7 @@ class Region(NamedTuple):
             callers=_moved(self.callers, at),
             marked=tuple(called._replace(span=at(called.span), mark=at(called.mark)) for called in self.marked),
             unseen=_moved(self.unseen, at),
+            varying=_moved(self.varying, at),
         )
 
 

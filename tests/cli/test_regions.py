@@ -47,6 +47,23 @@ nested(torch.ones(3))
 """
 
 
+VARYING = """\
+import torch
+
+scale = 1
+
+
+@torch.compile
+def scaled(x):
+    return x * scale
+
+
+for n in range(2, 20):
+    scale = n
+    scaled(torch.ones(n))
+"""
+
+
 def test_each_region_is_listed(nonstrict: Command, tmp_path: Path):
     (tmp_path / "regions.py").write_text(PROGRAM)
     run = nonstrict("regions", "regions.py", "--isolated", "--output-format", "json")
@@ -208,3 +225,15 @@ def test_what_a_base_elsewhere_may_bind_is_not_looked_at_where_it_compiles(nonst
         (7, "it is not known what `self.model` is"),
         (8, "it is not known what `self.parts.encoder` is"),
     ]
+
+
+def test_what_a_region_is_compiled_again_for_is_listed(nonstrict: Command, tmp_path: Path):
+    (tmp_path / "main.py").write_text(VARYING)
+    listed = [line.strip() for line in nonstrict("regions", "main.py").out.splitlines()]
+    heading = listed.index("compiled again for:")
+    assert listed[heading + 1 : heading + 3] == [
+        "main.py:8:12: `x` varies from call to call: compiled twice",
+        "main.py:8:12: `scale` varies from call to call: compiled for each until it is given up",
+    ]
+    (region,) = json.loads(nonstrict("regions", "main.py", "--output-format", "json").out)
+    assert [one["location"]["column"] for one in region["recompilations"]] == [12, 12]

@@ -20,6 +20,7 @@ from nonstrict.program.domain.definitions import GuardFilter, Told
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.misapplied import OF_APPLICATIONS
 from nonstrict.program.domain.values import Kind
+from nonstrict.rules import recompiling
 from nonstrict.rules.constructs import construct
 from nonstrict.rules.purity import unseen_of
 
@@ -68,7 +69,7 @@ def looked_at(machine: Machine, paths: Iterable[str], bodies: Iterable[MarkedBod
         seen_here = _told(machine, site, known, details=details) if module is None else [_of_torch(module, site)]
         for body, seen in seen_here:
             why = seen.wasted or (_WASTED.get(wasted.get(site.node, ""), "") if seen.function else "")
-            region = seen._replace(wasted=why, graphs=(0, 0), parts=(), breaks=(), callers=()) if why else seen
+            region = seen.uncompiled._replace(wasted=why) if why else seen
             told.append(region)
             if body is not None:
                 regions.setdefault(body, []).append(region)
@@ -99,7 +100,8 @@ def _of_torch(body: TorchModule, site: CompileSite) -> tuple[MarkedBody, Region]
     at = span_of(site.path, site.offset, site.node)
     callers = tuple(_calling((node, frame) for frame, node, _, _ in calls.of(body)))
     options = tuple(_options(site.options))
-    return body, Region(at, at, body.function, options=options, whole=body.fullgraph, graphs=(1, 1), callers=callers)
+    told = Region(at, at, body.function, options=options, whole=body.fullgraph, graphs=(1, 1), callers=callers)
+    return body, told._replace(varying=tuple(_varying(body)))
 
 
 def _switched_off(machine: Machine, compiled: Compiled) -> str:
@@ -150,7 +152,14 @@ def _region(machine: Machine, site: Span, compiled: Compiled, region: CompiledRe
         callers=tuple(_callers(machine, compiled)),
         marked=tuple(_marked(region)),
         unseen=tuple(_unseen(region)),
+        varying=tuple(_varying(region)),
     )
+
+
+def _varying(body: MarkedBody) -> Iterator[Related]:
+    """What a region is compiled again for."""
+    found = sorted(body.recompilations, key=lambda one: one.seen.effect.span)
+    yield from dict.fromkeys(Related(one.seen.effect.span, recompiling.told(one)) for one in found)
 
 
 def _options(told: CompileOptions) -> Iterator[Option]:

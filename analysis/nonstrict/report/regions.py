@@ -1,4 +1,4 @@
-"""`nonstrict regions`: each compiled region with its graphs, its breaks, who calls it, and what was not looked into."""
+"""`nonstrict regions`: each compiled region with its graphs and breaks, what it is compiled again for, who calls it."""
 
 from __future__ import annotations
 
@@ -62,6 +62,7 @@ def _block(region: Region, shown: Shown, style: Style) -> Iterator[str]:
     if region.graphs is not None:
         yield f"    {graphs(region)}"
         yield from _tree(region, shown) if shown.parts else _breaks(region, shown)
+    yield from _listed("compiled again for", region.varying, shown)
     yield from _listed("called at", region.callers, shown)
     yield from _listed("marked functions", region.marked, shown)
     yield from _listed("not looked into", region.unseen, shown)
@@ -182,6 +183,7 @@ def _record(region: Region, shown: Shown, context: Context) -> dict[str, Any]:
             }
             for part in region.parts
         ],
+        "recompilations": _related(region.varying, shown, context),
         "callers": _related(region.callers, shown, context),
         "marked": _related(region.marked, shown, context),
         "not_looked_into": _related(region.unseen, shown, context),

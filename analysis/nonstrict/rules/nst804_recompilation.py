@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 from nonstrict.findings import Severity
 from nonstrict.rules.base import COMPILED, Rule, report
 from nonstrict.rules.expectation import Expectation, Experiment
-from nonstrict.rules.recompiling import changes
+from nonstrict.rules.recompiling import changes, how_often
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.findings import Finding, Fix
     from nonstrict.fixes.context import Context
-    from nonstrict.program.contracts.regions.recompilations import Recompilation
     from nonstrict.rules.base import Body
 
 
@@ -22,14 +21,8 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield what a region is compiled anew for a few times, or once."""
     for one in body.recompilations:
         if not one.limit:
-            message = f"{changes(one)}: `{body.function}` is compiled {_how_often(one)}"
+            message = f"{changes(one)}: `{body.function}` is compiled {how_often(one)}"
             yield report(RULE, body, one.seen, message, evidence=one.evidence)
-
-
-def _how_often(one: Recompilation) -> str:
-    if 2 < one.compilations == one.values or (one.settles and one.compilations > 2):
-        return f"{one.compilations} times"
-    return "twice" if one.settles else "for each"  # there may be more than are seen
 
 
 def fixes(context: Context) -> Iterator[Fix]:
