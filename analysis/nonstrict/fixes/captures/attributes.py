@@ -60,7 +60,7 @@ def attribute_passed(context: Context, read: Span, place: AccessPath, annotation
     """Pass what is read somewhere of an argument, or of the object whose method it is."""
     document = context.documents.document(read.path)
     whole = document.at(read, ast.AST) if document is not None else None
-    node = reading(whole, place) if whole is not None else None
+    node = _reading(whole, place) if whole is not None else None
     if document is None or node is None or is_written(context, place):
         return
     for name in _names(node):
@@ -73,7 +73,7 @@ def attribute_passed(context: Context, read: Span, place: AccessPath, annotation
             return
 
 
-def reading(whole: ast.AST, place: AccessPath) -> ast.expr | None:
+def _reading(whole: ast.AST, place: AccessPath) -> ast.expr | None:
     """The expression that reads a place: the same last steps from a name that may be another one than the place's."""
     for node in ast.walk(whole):
         parts = chain(node)

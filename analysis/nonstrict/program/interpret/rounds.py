@@ -207,6 +207,7 @@ def _distinct_in(frame: Frame | None, loop: ast.For | ast.AsyncFor | ast.While) 
     return found
 
 
+_BOUNDS = frozenset({"builtins.min", "builtins.max"})
 #: Bases and exponents with which powers of several numbers are one number.
 _FLAT = frozenset({None, 0, 1, -1})
 
@@ -233,7 +234,7 @@ def tells_apart(frame: Frame | None, node: ast.expr, distinct: set[str]) -> bool
         kept = added or written or scaled or raised or _is_ratio(frame, node)
         return any(tells_apart(frame, side, distinct) for side in sides) if kept else False
     if isinstance(node, ast.Call):
-        if getattr(node.func, "id", "") in ("min", "max"):
+        if frame is not None and naming.names_at(frame)(node.func) in _BOUNDS:
             return _is_bounded(frame, node, distinct)
         writes = isinstance(node.func, ast.Attribute) and node.func.attr == "format"
         named = getattr(node.func, "id", "")

@@ -73,7 +73,7 @@ def _of_callers(machine: Machine, one: Passing, counting: int, hops: int) -> Ite
             yield number if rounds.tells_apart(one.frame, made, {name}) else min(number, rounds.SOME)
     counted = _counted(function)
     if rounds.mentions(made, counted):
-        number = calls(machine, function, counting)
+        number = _calls(machine, function, counting)
         yield number if rounds.tells_apart(one.frame, made, counted) else min(number, rounds.SOME)
 
 
@@ -98,13 +98,13 @@ def _counted(function: Function) -> set[str]:
     return {one for one in counted if one not in scope.local and one.partition(".")[0] not in made}
 
 
-def calls(machine: Machine, function: Function, counting: int, hops: int = _HOPS) -> int:
+def _calls(machine: Machine, function: Function, counting: int, hops: int = _HOPS) -> int:
     """How often a function is called, as far as its calls, and the loops around them, tell."""
     found = 0
     for node, frame in {node: frame for frame, node, _, _ in callers.calls_of_function(machine, function)}.items():
         loops = (loop for loop in walk(naming.text_of(frame)) if isinstance(loop, _Loop))
         around = [turns(frame, loop, counting) for loop in loops if rounds.in_rounds(loop, node)]
-        outer = calls(machine, frame.function, counting, hops - 1) if frame.function is not None and hops else 1
+        outer = _calls(machine, frame.function, counting, hops - 1) if frame.function is not None and hops else 1
         found += prod(around) * max(outer, 1)
     return min(found, rounds.MANY)
 
