@@ -9,12 +9,14 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.events import Event, Use
+from nonstrict.facts.scopes import is_as_passed
 from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.captures.attributes import given_for
 from nonstrict.fixes.captures.passable import is_written, usable
 from nonstrict.fixes.code.edits import replaced
 from nonstrict.fixes.marks.staying import recompilation
 from nonstrict.fixes.uses.signatures import Passing, passed
+from nonstrict.fixes.uses.sites import is_unconditional
 from nonstrict.fixes.uses.spots import Spelled, chain, root_of
 from nonstrict.fixes.uses.terms import is_simple, names_in, substituted
 
@@ -59,7 +61,23 @@ def _reads(context: Context, document: Document, function: FunctionNode) -> list
         return []
     is_alone = len(entries) == len(uses) and {seen.effect.how for seen in uses} <= _LOOKS_UP
     is_same = len({ast.dump(node) for node in entries}) == 1
-    return entries if is_alone and is_same else []
+    sure = any(not seen.effect.conditional for seen in uses) and _is_always_read(document, function, entries)
+    return entries if is_alone and is_same and sure and _is_kept(context, function, entries[0]) else []
+
+
+def _is_always_read(document: Document, function: FunctionNode, entries: list[ast.Subscript]) -> bool:
+    """Whether every call of the region looks it up: its callers can do so too."""
+    statements = (document.statement(entry) for entry in entries)
+    return isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and any(
+        one is not None and is_unconditional(function, one) for one in statements
+    )
+
+
+def _is_kept(context: Context, function: FunctionNode, entry: ast.Subscript) -> bool:
+    """Whether all that a look-up is made of is what the region was given, and nothing in it is changed there."""
+    names = names_in(entry)
+    written = {seen.effect.place.name for seen in context.body.observed(Event.WRITE, Event.LEAK)}
+    return names.isdisjoint(written) and all(is_as_passed(function, name) for name in names)
 
 
 def _names(entry: ast.Subscript) -> Iterator[str]:
