@@ -57,31 +57,54 @@ def tried(code: str, *, compiled: bool, in_pieces: bool = False) -> Outcome:
 
 
 def accepted(ways: tuple[str, ...], wanted: int = 3) -> list[str]:
-    """The first of these ways that plain Python runs, tried one after the other in one forked process."""
+    """The first of these ways that plain Python runs, tried one after the other in one forked process.
+
+    Those that torch logs a warning about are misuse, and count only where there are no others.
+    """
 
     def answer(writer: int) -> str:
         found = 0
+        misused: list[str] = []
         signal.signal(signal.SIGALRM, signal.default_int_handler)
         for code in ways:
             signal.setitimer(signal.ITIMER_REAL, 1.0)
-            if _runs(code):
+            runs, warned = _runs(code)
+            if runs and warned:
+                misused.append(json.dumps(code))
+            elif runs:
                 os.write(writer, (json.dumps(code) + "\n").encode())
                 found += 1
             if found == wanted:
                 break
-        return ""
+        return "" if found else "\n".join(misused[:wanted])
 
     # What was written before a death counts.
     return [json.loads(line) for line in _asked(answer).splitlines()]
 
 
-def _runs(code: str) -> bool:
+def _runs(code: str) -> tuple[bool, bool]:
+    """Whether plain Python runs a construct, and whether torch logs a warning meanwhile."""
+    warned = _Warned()
+    logger = logging.getLogger("torch")
+    logger.addHandler(warned)
     try:
-        return run(code, compiled=False).state == "ok"
+        return run(code, compiled=False).state == "ok", warned.records > 0
     except BaseException:  # noqa: BLE001 -- SystemExit, KeyboardInterrupt and the like are refusals too
-        return False
+        return False, False
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+        logger.removeHandler(warned)
+
+
+class _Warned(logging.Handler):
+    """Counts what is logged as a warning, or as worse."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.records = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records += 1
 
 
 def _asked(answer: Callable[[int], str]) -> str:

@@ -30,6 +30,11 @@ def tests_before_use(function: FunctionNode, name: str) -> bool:
     return name in facts.tested and name not in facts.counting
 
 
+def is_lazy(function: FunctionNode, name: str, store: ast.AST) -> bool:
+    """Whether a store into a name or attribute sets up what was not there yet."""
+    return tests_before_use(function, name) or completes(function, store) or fills_missing(function, store)
+
+
 def fills(function: FunctionNode, name: str) -> bool:
     """Whether a function tests a name or attribute before use and stores into it: a lazily filled cache."""
     return tests_before_use(function, name) and name in _facts(function).stored
@@ -38,6 +43,17 @@ def fills(function: FunctionNode, name: str) -> bool:
 def completes(function: FunctionNode, store: ast.AST) -> bool:
     """Whether a store sets up what the same branch has just put into a cache: `C.one = made`, then `C.one.size = 2`."""
     return store in remembered(function, "_nonstrict_completing", _completing)
+
+
+def fills_missing(function: FunctionNode, store: ast.AST) -> bool:
+    """Whether a store is under the name of the attribute that an object was asked for and does not have.
+
+    Python calls `__getattr__` for those alone (data model, "Customizing attribute access").
+    """
+    if getattr(function, "name", "") != "__getattr__" or len(function.args.args) != 2:
+        return False
+    named = {node.id for node in walk(store) if isinstance(node, ast.Name)}
+    return named >= {one.arg for one in function.args.args}
 
 
 def _completing(function: FunctionNode) -> frozenset[ast.AST]:

@@ -92,6 +92,7 @@ class Flag:
     COMPILED = 1048576  # module or function as `torch.compile` returns it: another object around what it was given
     WHOLE = 2097152  # number that is an `int`, as what counts gives, or sizes; a constant tells it itself
     SCALAR = 4194304  # tensor without dimensions
+    OUTPUT = 8388608  # what a module that was not seen returns: a tensor, or several things
     INSIDE = 1024  # held by a plain attribute of a module argument: no guard watches it, however deep
 
 
@@ -341,7 +342,7 @@ def holding(kind: Kind, element: Value | None) -> Value:
 
 
 #: What holds for a value if it holds for one of those that it may be.
-_OF_EITHER = Flag.ATTACHED | Flag.MAYBE | Flag.OPTIONAL | Flag.COMPILED
+_OF_EITHER = Flag.ATTACHED | Flag.MAYBE | Flag.OPTIONAL | Flag.COMPILED | Flag.OUTPUT
 
 
 def join(left: Value | None, right: Value) -> Value:

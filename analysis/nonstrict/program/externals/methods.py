@@ -186,7 +186,8 @@ def call_module(
     _run_children(frame, node, module, positional)
     taint: frozenset[object] = frozenset[object]().union(*(value.taint for value in positional if value.is_tensor))
     attached = Flag.ATTACHED if any(value.flags & Flag.ATTACHED for value in positional) else Flag.NONE
-    return Value(Kind.TENSOR, FRESH, flags=attached, taint=taint)
+    unseen = Flag.OUTPUT if coverage.is_unseen(frame, module) else Flag.NONE
+    return Value(Kind.TENSOR, FRESH, flags=attached | unseen, taint=taint)
 
 
 def _guards_mode(frame: Frame, module: Value) -> str:

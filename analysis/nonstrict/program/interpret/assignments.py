@@ -46,31 +46,40 @@ def store(frame: Frame, target: ast.expr, value: Value, source: ast.AST) -> None
 
 def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value, source: ast.AST) -> None:
     for index, element in enumerate(target.elts):
-        part = None if isinstance(element, ast.Starred) else _at_position(value, index)
-        if part is None:
-            part = iteration.elements_of(frame, source, value)
         starred = next(
             (place for place, one in enumerate(target.elts) if isinstance(one, ast.Starred)), len(target.elts)
         )
+        at = index if index < starred else None
+        part = _at_position(frame, source, value, at)
         if part.taint and not frame.region and index < starred:
             count = len(target.elts) if starred == len(target.elts) else 0
             part = part.with_taint(symbols.entry(part, value, index, count))
         if value.kind is Kind.SIZE and index and not isinstance(element, ast.Starred):
             part = part._replace(taint=frozenset())  # of what selects, the first dimension alone follows from data
         if value.kind is Kind.SIZE:
-            part = frame.observer.size_taken(frame, value, part, index if index < starred else None)
+            part = frame.observer.size_taken(frame, value, part, at)
         store(frame, element, part, source)
 
 
-def _at_position(value: Value, index: int) -> Value | None:
-    """What a sequence is known to hold at a position, whichever of several it is; None where that is not known."""
+def _at_position(frame: Frame, source: ast.AST, value: Value, index: int | None) -> Value:
+    """What a sequence holds at a position, whichever of several it is; any element of one that does not tell."""
+    alternatives = value.alternatives()
+    held = [_held_at(one, index) for one in alternatives]
+    if not any(held):
+        return iteration.elements_of(frame, source, value)
     found: Value | None = None
-    for one in value.alternatives():
-        held = one.heap.items.get(index) if one.kind in (Kind.TUPLE, Kind.LIST) and one.heap is not None else None
-        if held is None:
-            return None
-        found = join(found, held if one.place.root is Root.FRESH else held.at(one.place.step(f"[{index}]")))
-    return found
+    for one, part in zip(alternatives, held, strict=True):
+        found = join(found, part or iteration.elements_of(frame, source, one))
+    return found or UNKNOWN
+
+
+def _held_at(sequence: Value, index: int | None) -> Value | None:
+    if sequence.kind not in (Kind.TUPLE, Kind.LIST) or sequence.heap is None:
+        return None
+    held = sequence.heap.items.get(index)
+    if held is None or sequence.place.root is Root.FRESH:
+        return held
+    return held.at(sequence.place.step(f"[{index}]"))
 
 
 def _store_attribute(frame: Frame, target: ast.Attribute, value: Value) -> None:

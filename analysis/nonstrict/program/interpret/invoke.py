@@ -292,6 +292,8 @@ def follow(
     result = summary.returns if summary.returns is not None else UNKNOWN
     if result.place.captured and result.kind in PRIMITIVES:
         result = result.at(FRESH)  # read where it was returned
+    if result.kind is Kind.UNKNOWN and not function.context_manager:
+        result = promised(frame, function).with_taint(result.taint)
     if isinstance(function.node, ast.AsyncFunctionDef):
         return result
     return Value(Kind.INSTANCE, FRESH, "contextlib", heap=result.heap) if function.context_manager else result

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.classmethods import class_parameter
 from nonstrict.facts.closures import precedes_closures
 from nonstrict.facts.execution import Step, steps_outside
-from nonstrict.facts.laziness import completes, fills, puts_by_key
+from nonstrict.facts.laziness import completes, fills, fills_missing, puts_by_key
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import FunctionNode, scope_of
 from nonstrict.facts.steps import may_meet, steps_of
@@ -301,7 +301,8 @@ def _as_filling(function: FunctionNode, write: Write, name: str) -> Write:
     attributes = [step for step in write.steps if step.startswith(".")]
     cache = attributes[0] if attributes else name
     filling = made and len(attributes) <= 1 and fills(function, cache)
-    return write._replace(fills=True) if filling or completes(function, write.node) else write
+    filling = filling or completes(function, write.node) or fills_missing(function, write.node)
+    return write._replace(fills=True) if filling else write
 
 
 def _in_statement(path: str, offset: int, statement: ast.AST, name: str, *, module_level: bool) -> Iterator[Write]:

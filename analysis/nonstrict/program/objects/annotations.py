@@ -80,9 +80,13 @@ def _subscripted(frame: Frame, node: ast.Subscript, place: AccessPath) -> Value:
     if kind is None:
         return instance_of(frame, base, place)
     heap = AbstractObject()
-    for argument in arguments[-1:] if kind is Kind.DICT else arguments:
-        if not (isinstance(argument, ast.Constant) and argument.value is ...):
-            heap.element = join(heap.element, promised_value(frame, argument, place.step("[]")))
+    held = [one for one in arguments if not (isinstance(one, ast.Constant) and one.value is ...)]
+    if kind is Kind.TUPLE and len(held) == len(arguments):
+        for index, argument in enumerate(held):
+            heap.store(index, promised_value(frame, argument, place.step(f"[{index}]")))
+        return Value(kind, place, heap=heap)
+    for argument in held[-1:] if kind is Kind.DICT else held:
+        heap.element = join(heap.element, promised_value(frame, argument, place.step("[]")))
     return Value(kind, place, heap=heap)
 
 

@@ -13,6 +13,7 @@ from nonstrict.program.domain.effects import Effect
 from nonstrict.program.domain.values import Kind, Value
 
 if TYPE_CHECKING:
+    from nonstrict.knowledge.operators import ModuleClass
     from nonstrict.program.state.frames import Frame
 
 
@@ -76,16 +77,24 @@ def method(frame: Frame, node: ast.AST, receiver: Value, name: str) -> None:
         unknown(frame, node)
 
 
+def is_unseen(frame: Frame, module: Value) -> bool:
+    """Whether nothing tells what a module returns: it is no layer of torch, and no library describes it."""
+    described = isinstance(module.ref, str) and frame.machine.models.member(module.ref, "forward") is not None
+    return not described and _of_torch(module) is None
+
+
+def _of_torch(module: Value) -> ModuleClass | None:
+    return nn_module(module.dotted) if module.dotted and module.dotted not in BASE_MODULES else None
+
+
 def module_call(frame: Frame, node: ast.AST, module: Value) -> None:
     """A module is called whose `forward` is not of the program."""
     if frame.static:
         return
-    known = nn_module(module.dotted) if module.dotted and module.dotted not in BASE_MODULES else None
-    if known is None:
-        described = isinstance(module.ref, str) and frame.machine.models.member(module.ref, "forward") is not None
-        if not described:
-            note(frame, node, Unseen.MODULE)
-    elif known.container:
+    known = _of_torch(module)
+    if is_unseen(frame, module):
+        note(frame, node, Unseen.MODULE)
+    elif known is not None and known.container:
         heap = module.heap
         if heap is None or heap.open or heap.element is None:
             note(frame, node, Unseen.MODULE)

@@ -54,6 +54,8 @@ def _element(frame: Frame, node: ast.AST, iterable: Value) -> Value:
     special = classes.special(frame, node, iterable, "__iter__", [])
     if special is not None:
         return special.heap.element or UNKNOWN if special.heap is not None else UNKNOWN
+    if iterable.flags & Flag.OUTPUT:
+        return UNKNOWN.with_taint(iterable.taint)  # several things: a tensor is seldom taken apart
     if iterable.kind in TENSORS:
         return Value(Kind.TENSOR, iterable.place.step(VIEW), flags=iterable.flags & (Flag.ATTACHED | Flag.BOOLEAN))
     if iterable.kind is Kind.CLASS and iterable.of_class is not None and classes.is_enum(iterable.of_class):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.events import Change, Drawn, Event, Read, Taken, Unseen
 from nonstrict.facts import save_restore
 from nonstrict.facts.aliases import aliases_of, names_beside
-from nonstrict.facts.laziness import completes, sets_itself, tests_before_use
+from nonstrict.facts.laziness import is_lazy, sets_itself
 from nonstrict.facts.scopes import is_as_passed
 from nonstrict.findings import Output
 from nonstrict.program.domain import refinements, symbols, values
@@ -170,7 +170,7 @@ class Frame:
         """Record an effect of this function."""
         stores = event is Event.WRITE or event is Event.LEAK
         own = self.function.node if stores and self.function is not None else None
-        lazy = own is not None and (tests_before_use(own, place.key) or completes(own, node))
+        lazy = own is not None and is_lazy(own, place.key, node)
         seen = (self.module.path, self.offset, node, place, value, what, how, lazy, self.branches > 0, self.strict)
         effect = Effect(event, *seen, output=output, telling=telling, entries=entries, sight=sight)
         if not ((stores or event is Event.IO) and self._takes_back(node)):

@@ -13,7 +13,7 @@ from nonstrict.facts.scopes import is_deferred, parameter_names
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import BASE_MODULES
-from nonstrict.program.contracts.marks import bound_later, compiling, outcomes, overriding, replacing
+from nonstrict.program.contracts.marks import bound_later, compiling, handing, outcomes, overriding, replacing
 from nonstrict.program.contracts.marks.identity import differ
 from nonstrict.program.contracts.regions import compilations
 from nonstrict.program.discovery.subclasses import subclasses
@@ -281,7 +281,7 @@ def marked_value(frame: Frame, node: ast.AST, name: str, target: Value, position
         if alternative.kind not in _CALLABLE and alternative.kind is not Kind.EXTERNAL:
             continue
         here = (frame.module.path, frame.offset, node)
-        path, offset, at = here if _is_own(frame, alternative) else frame.application or here
+        path, offset, at = here if handing.is_own(frame, node, alternative) else frame.application or here
         function = function_of(frame.machine, alternative)
         key = (id(function) if function else id(alternative.ref), marker.kind, path, offset, id(at))
         mark = frame.machine.marks.get(key)
@@ -295,20 +295,6 @@ def marked_value(frame: Frame, node: ast.AST, name: str, target: Value, position
             _exported(frame, node, mark, positional[1])
         marked = join(marked, Value(Kind.MARKED, FRESH, mark))
     return marked or UNKNOWN
-
-
-def _is_own(frame: Frame, target: Value) -> bool:
-    """Whether a method marks one of the same object, or a part of it: whoever calls the method hands it nothing."""
-    function = frame.function
-    if function is None or function.owner is None or frame.scope is None or not frame.scope.parameters:
-        return False
-    receiver = frame.env.get(frame.scope.parameters[0])
-    if receiver is None or receiver.heap is None:
-        return False
-    held = target.bound.receiver if target.bound is not None else target
-    parts = (part for value in receiver.heap.attributes.values() for part in value.alternatives())
-    own = (receiver, *(part for part in parts if part.kind in (Kind.MODULE, Kind.OBJECT)))
-    return held.kind in (Kind.MODULE, Kind.OBJECT) and any(part.heap is held.heap for part in own)
 
 
 def _implementations(frame: Frame, target: Value, name: str) -> Iterator[Value]:
