@@ -37,7 +37,8 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     and `changes` (see `Recording`), `alone` (see `install_regions`), `only` (see `Recording`), `logged` (whether every
     level of logging is switched on), `cached` (whether torch may take graphs from its caches).
     The trace holds `calls`, `lines`, `missing`, `gradients`, `files`, `ahead` (whether anything is traced ahead of
-    time), `applied` (see `observe.applied`), and `failure` with a sentence where the program did not get to its driver.
+    time), `applied` (see `observe.applied`), `numbers` (see `observe.numbers`), and `failure` with a sentence where the
+    program did not get to its driver.
     """
     sys.argv = [job["path"]]
     search(program_in(job))
@@ -76,6 +77,7 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
             lines.stop()
             trace["lines"] = {path: sorted(seen) for path, seen in lines.seen.items()}
     trace["ahead"] = recorder.is_ahead
+    trace["numbers"] = recorder.numbers.kept
     trace["applied"] = [one.told() for one in recorder.applications.seen]
     trace["files"] = sorted({str(module.__file__) for module in Modules(is_user)()})
     return trace

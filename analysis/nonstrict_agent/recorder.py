@@ -14,7 +14,8 @@ from nonstrict_agent.observe.ambient import ambient_state
 from nonstrict_agent.observe.applied import Applications
 from nonstrict_agent.observe.errors import describe_error
 from nonstrict_agent.observe.lines import untraced
-from nonstrict_agent.observe.state import Snapshot, closure_roots, module_roots, snapshot
+from nonstrict_agent.observe.numbers import Numbers
+from nonstrict_agent.observe.state import closure_roots, module_roots, snapshot
 from nonstrict_agent.observe.streams import Streams
 from nonstrict_agent.observe.values import encode
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from nonstrict_agent.observe.compiling import Compilations
     from nonstrict_agent.observe.events import Events
     from nonstrict_agent.observe.records import LogRecords
+    from nonstrict_agent.observe.state import Snapshot
 
 
 #: Calls that may go on unfollowed before an experiment ends: a program may train for hours.
@@ -80,6 +82,7 @@ class Recorder:
         self.is_ahead = False
         self.calls: list[dict[str, Any]] = []
         self.kept: list[tuple[Any, Any, Any]] = []
+        self.numbers = Numbers()
         self.watched: dict[str, object] = {}
         #: Functions that are compiled; what their closures hold may be rebound.
         self.functions: list[FunctionType] = []
@@ -138,13 +141,14 @@ class Recorder:
         seed(len(self.calls))
         changed = self._change(arguments, keywords) if self._recording.changes else ""
         given = named(region.written, arguments, keywords)
-        inputs = _prints(given).prints
-        record: dict[str, Any] = {"region": region.name, "line": _first_line(region.defined), "inputs": inputs}
+        inputs = snapshot(given)
+        record: dict[str, Any] = {"region": region.name, "line": _first_line(region.defined), "inputs": inputs.prints}
         record |= _definition(region.defined)
         if changed:
             record["changed"] = changed
         before = self.state()
         record["between"] = _changed(self._last, before.prints) if self.calls else {}
+        self._keep_numbers(inputs, before)
         self.calls.append(record)
         result, error = None, None
         self._events.taken()
@@ -167,12 +171,13 @@ class Recorder:
         record["log"] = self._records.taken()
         if self._compilations is not None and self._compilations.listening and self.compiles(region):
             record["compiled"] = self._compilations.taken()
-        after = self.state()
+        after, left = self.state(), snapshot(given)
+        self._keep_numbers(left, after)
         self._last = after.prints
         record["state"] = _changed(before.prints, after.prints)
         # What the region keeps has to be told from what the tracer left in it.
-        record["leaks"] = [*after.leaks, *_prints(given).leaks]
-        record["arguments"] = _prints(given).prints
+        record["leaks"] = [*after.leaks, *left.leaks]
+        record["arguments"] = left.prints
         if error is not None:
             record["error"] = describe_error(error, self._recording.is_user)
             if not _is_given_up(error):
@@ -220,9 +225,14 @@ class Recorder:
         """The fingerprints of all that the program keeps."""
         with untraced():
             found = snapshot(self._roots((), {}))
-            return Snapshot(
-                {**found.prints, **{f"<{name}>": value for name, value in ambient_state().items()}}, found.leaks
-            )
+            ambient = {f"<{name}>": value for name, value in ambient_state().items()}
+            return found._replace(prints={**found.prints, **ambient})
+
+    def _keep_numbers(self, *snapshots: Snapshot) -> None:
+        """Keep the numbers of tensors, those of arguments before others: not all may fit."""
+        with untraced():
+            for one in snapshots:
+                self.numbers.keep(one.tensors, first=not self.calls)
 
     def _roots(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, object]:
         """All that the program keeps, and some arguments, by name."""
@@ -352,10 +362,6 @@ def _leaves(roots: Mapping[str, object]) -> dict[str, Any]:
                     seen.add(id(tensor))
                     found[inner if inner not in found else f"{inner} {len(found)}"] = tensor
     return found
-
-
-def _prints(value: Mapping[str, object]) -> Snapshot:
-    return snapshot(value)
 
 
 def _changed(before: dict[str, str], after: dict[str, str]) -> dict[str, list[str | None]]:

@@ -168,6 +168,38 @@ def test_what_inductor_has_from_its_cache_is_stale(
     }
 
 
+def test_what_is_stale_shows_in_what_a_region_changes_in_place(
+    nonstrict: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    text = """
+    import torch
+
+    class Average:
+        def __init__(self):
+            self.mean = torch.zeros(4)
+
+        @torch.compile
+        def update(self, x, decay):
+            self.mean.mul_(decay).add_(x, alpha=1 - decay)
+
+    @torch.compile
+    def moved(mean, x, decay):
+        mean.mul_(decay).add_(x, alpha=1 - decay)
+
+    def main():
+        average, mean = Average(), torch.zeros(4)
+        for step in range(6):
+            decay = (1 + step) / (10 + step)
+            average.update(torch.full((4,), 1.0 + step), decay)
+            moved(mean, torch.full((4,), 1.0 + step), decay)
+    """
+    verdicts = told(nonstrict, tmp_path, text)
+    assert {key: one["status"] for key, one in verdicts.items()} == dict.fromkeys(
+        [("NST805", "Average.update"), ("NST805", "moved")], "confirmed"
+    )
+    assert verdicts["NST805", "moved"]["evidence"].startswith("call 6: `mean` in eager: ")
+
+
 def test_a_guard_that_is_asked_first_stands_before_another(
     nonstrict: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:

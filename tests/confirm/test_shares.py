@@ -43,10 +43,10 @@ def test_gradients_and_graphs_traced_ahead_are_not_shared():
 
 
 def test_each_call_is_that_of_the_arm_that_compiled_its_region():
-    arms = [trace(*calls_of("a", "b", "a", out=out), files=[out]) for out in ("first", "second")]
+    arms = [trace(*calls_of("a", "b", "a", out=out), files=[out], numbers={out: {}}) for out in ("first", "second")]
     whole = joined(arms, [(("a", 3),), (("b", 3),)])
     assert [made["out"] for made in whole["calls"]] == ["first", "second", "first"]
-    assert whole["files"] == ["first", "second"]
+    assert whole["files"] == list(whole["numbers"]) == ["first", "second"]
 
 
 def test_it_ends_where_the_first_arm_ends():

@@ -28,7 +28,7 @@ def test_agreement():
 
 def test_values():
     divergence = one(call(1.0, 2.0), call(1.0, 4.0))
-    assert divergence == Divergence(Channel.VALUES, 1, "[1, 2]", "[1, 4]", relative=0.5)
+    assert divergence == Divergence(Channel.VALUES, 1, "[1, 2]", "[1, 4]", relative=0.5, apart=2.0)
 
 
 def test_an_error_that_only_compiled_code_raises():
@@ -72,6 +72,36 @@ def test_nothing_counts_after_unequal_inputs():
 def test_arguments():
     divergence = one(call(1.0, arguments={"x": "a", "y": "b"}), call(1.0, arguments={"x": "c", "y": "b"}))
     assert divergence == Divergence(Channel.ARGUMENTS, 1, "a", "c", paths=("x",))
+
+
+GIVEN, EAGER, COMPILED = (f"tensor float32 [1] {digest}" for digest in ("a0", "e0", "c0"))
+
+
+def written(number: float, *, known: bool = True) -> list[Divergence]:
+    """What two pairs of calls give: the first changes its argument, to 2 or to a number, and the second is given it."""
+    pair = [
+        trace(
+            call(1.0, inputs={"x": GIVEN}, arguments={"x": after}, state={"X": [GIVEN, after]}),
+            call(value_, inputs={"x": after}, arguments={"x": after}, out=f"{value_}"),
+            numbers={after: tensor(value_)} if known else {},
+        )
+        for after, value_ in ((EAGER, 2.0), (COMPILED, number))
+    ]
+    return divergences(*pair)
+
+
+def test_tensors_that_both_write_are_compared_by_their_numbers():
+    assert written(3.0) == [
+        Divergence(Channel.STATE, 0, "2", "3", paths=("X",), relative=1 / 3, apart=1.0),
+        Divergence(Channel.ARGUMENTS, 0, "2", "3", paths=("x",), relative=1 / 3, apart=1.0),
+    ]
+    assert [one.vague for one in written(3.0, known=False)] == [True, True]
+
+
+def test_calls_are_compared_on_where_they_are_given_something_rounded_otherwise():
+    (told,) = written(2.000001)
+    assert (told.channel, told.call, told.drifted, told.vague) == (Channel.OUTPUT, 1, True, True)
+    assert {one.call for one in written(2.000001, known=False)} == {0}
 
 
 def test_state():
@@ -141,7 +171,7 @@ def gradients(left: object, right: object) -> list[Divergence]:
 def test_gradients():
     mine, other = value(tensor(1.0)), value(tensor(2.0))
     (divergence,) = gradients({"of": {"W": mine}}, {"of": {"W": other}})
-    assert divergence == Divergence(Channel.GRADIENTS, 0, "1", "2", paths=("W",), relative=0.5)
+    assert divergence == Divergence(Channel.GRADIENTS, 0, "1", "2", paths=("W",), relative=0.5, apart=1.0)
     assert gradients({"of": {"W": mine}}, {"of": {"W": mine}}) == []
 
 

@@ -20,7 +20,7 @@ from nonstrict.confirm.numbers import difference
 from nonstrict.confirm.programs import EAGER, INDUCTOR
 from nonstrict.confirm.refusals import refused_by_sandbox
 from nonstrict.confirm.sensitivity import reached, sensitive
-from nonstrict.confirm.traces import Arms, Divergence, all_lines, cause_of, divergences
+from nonstrict.confirm.traces import Arms, Divergence, all_lines, cause_of, divergences, given_otherwise
 from nonstrict.findings import Outcome, Status
 from nonstrict.rules.base import COMPILED
 from nonstrict.rules.expectation import Channel, Experiment, Trait
@@ -209,7 +209,10 @@ def found_in(arms: Arms) -> dict[str, list[Divergence]]:
         precise = {one.kind for one in found["aot_eager"]}
         told = (_told_apart(one, precise, arms) for one in found[INDUCTOR])
         found[INDUCTOR] = [one for one in told if not (one.alone and one.relative < _ROUNDING)]
-    return found
+    return {
+        backend: [one for one in listed if not (one.drifted and one.relative < _ROUNDING)]
+        for backend, listed in found.items()
+    }
 
 
 def _falls_silent(divergence: Divergence, arms: Arms, compiled: Mapping[str, Any]) -> bool:
@@ -222,7 +225,7 @@ def _falls_silent(divergence: Divergence, arms: Arms, compiled: Mapping[str, Any
 
 def _told_apart(divergence: Divergence, precise: set[tuple[Channel, int, str]], arms: Arms) -> Divergence:
     """A divergence of Inductor, marked if numbers differ where aot_eager, which computes as eager does, agrees."""
-    numeric = divergence.channel in {Channel.VALUES, Channel.GRADIENTS} and not math.isinf(divergence.relative)
+    numeric = not math.isinf(divergence.relative)
     own = numeric and divergence.kind not in precise
     stale = divergence.channel is Channel.VALUES and _is_stale(arms.eager, arms.compiled[INDUCTOR], divergence.call)
     return divergence._replace(alone=own and not stale)
@@ -426,11 +429,9 @@ def _why_not_compared(arms: Arms, found: Mapping[str, list[Divergence]]) -> tupl
     strange = next((one for listed in found.values() for one in listed if one.alone), None)
     if strange is not None:
         return "differs-before", evidence.short(strange)
-    for trace in arms.compiled.values():
-        for number, (left, right) in enumerate(zip(arms.eager["calls"], trace.get("calls", ()), strict=False), 1):
-            if left.get("inputs") != right.get("inputs"):
-                return "differs-before", f"the arguments of call {number} differ already"
-    return "load", ""
+    numbers = (given_otherwise(arms.eager, trace) for trace in arms.compiled.values())
+    number = next((number for number in numbers if number is not None), None)
+    return ("load", "") if number is None else ("differs-before", f"the arguments of call {number + 1} differ already")
 
 
 def _failure_of(trace: Mapping[str, Any]) -> tuple[str, str]:
@@ -440,12 +441,8 @@ def _failure_of(trace: Mapping[str, Any]) -> tuple[str, str]:
 
 def _compared(eager: Mapping[str, Any], compiled: Mapping[str, Any]) -> bool:
     """Whether every call of the eager arm had its like in the compiled one."""
-    left, right = eager["calls"], compiled.get("calls", ())
-    return (
-        bool(left)
-        and len(left) == len(right)
-        and all(a.get("inputs") == b.get("inputs") for a, b in zip(left, right, strict=True))
-    )
+    count = len(eager["calls"])
+    return 0 < count == len(compiled.get("calls", ())) and given_otherwise(eager, compiled) is None
 
 
 def _results_of_first(trace: Mapping[str, Any]) -> list[dict[str, Any]]:

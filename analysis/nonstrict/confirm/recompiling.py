@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nonstrict.confirm.fingerprints import form_of
 from nonstrict.confirm.sensitivity import changed, moved_before
-from nonstrict.confirm.traces import form_of
 from nonstrict.program.domain.access_paths import SIZES
 from nonstrict.rules.expectation import Experiment
 

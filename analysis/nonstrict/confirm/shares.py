@@ -73,7 +73,8 @@ def joined(traces: Sequence[dict[str, Any]], shares: Sequence[Share]) -> dict[st
             break
         calls.append(call)
     files = sorted({file for trace in traces for file in trace.get("files", ())})
-    return {**shortest, "calls": calls, "files": files}
+    numbers = {name: leaf for trace in traces for name, leaf in trace.get("numbers", {}).items()}
+    return {**shortest, "calls": calls, "files": files, "numbers": numbers}
 
 
 def _region(call: Mapping[str, Any]) -> tuple[str, int]:

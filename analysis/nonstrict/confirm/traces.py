@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nonstrict.confirm.fingerprints import Numbers, Unlike, numbers_of
 from nonstrict.confirm.numbers import Difference, difference
 from nonstrict.confirm.outputs import unlike_events, unlike_streams
 from nonstrict.confirm.refusals import refused_by_sandbox
 from nonstrict.rules.expectation import Channel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
 class Divergence(NamedTuple):
     """One thing that differs.
 
     `call` counts the calls of regions from 0. `eager` and `compiled` are short texts. `paths` are the state that
-    differs (`HISTORY`, `<grad mode>`), `lines` the (file, line) that an error or event stands at, innermost last, and
-    `relative` the relative size of a difference in numbers. `alone` marks numbers in which only Inductor differs, which
-    computes in another order and precision, and which did not go stale. `stream` says of output where it was written.
-    It is `vague` if too little was recorded to tell whether there is a difference that means anything.
+    differs (`HISTORY`, `<grad mode>`), `lines` the (file, line) that an error or event stands at, innermost last,
+    `apart` is the size of a difference in numbers, and `relative` its relative one. `alone` marks numbers in which only
+    Inductor differs, which computes in another order and precision, and which did not go stale. `stream` says of output
+    where it was written. It is `vague` if too little is known to tell whether a difference means anything, and has
+    `drifted` if what the call was given had been rounded otherwise already.
     """
 
     channel: Channel
@@ -35,6 +36,8 @@ class Divergence(NamedTuple):
     alone: bool = False
     stream: str = ""
     vague: bool = False
+    apart: float = math.inf
+    drifted: bool = False
 
     @property
     def kind(self) -> tuple[Channel, int, str]:
@@ -52,15 +55,13 @@ class Cause(NamedTuple):
     texts: str
 
 
-#: The fingerprint of a floating-point tensor (`nonstrict_agent.observe.state`): dtype and sizes, hash, what it carries.
-_FLOATS = re.compile(r"(?P<form>tensor (?:float|bfloat|complex)\w* \[[^\]]*\]) [0-9a-f]+(?P<rest>.*)", re.DOTALL)
-#: The same of any tensor.
-_TENSOR = re.compile(r"(?P<form>tensor \w+ \[[^\]]*\]) [0-9a-f]+(?P<rest>.*)", re.DOTALL)
 #: State that tracing itself moves, whatever the program does.
 _MOVED_BY_TRACING = frozenset({"<random state>", "<NumPy's random state>", "<warning filters>", "<recursion limit>"})
 #: State that Inductor moves when it first compiles.
 _MOVED_BY_COMPILING = frozenset({"<environment variables>", "<module search path>"})
 
+#: Where a difference may be one of texts.
+_TOLD_AS_TEXT = frozenset({Channel.OUTPUT, Channel.STATE, Channel.ARGUMENTS})
 #: What a program raises that lacks a part of itself, which is no measure for anything.
 _INCOMPLETE = frozenset({"NameError", "UnboundLocalError", "ModuleNotFoundError", "ImportError"})
 
@@ -83,6 +84,8 @@ def divergences(eager: Mapping[str, Any], compiled: Mapping[str, Any]) -> list[D
     """What the compiled arm did otherwise, in the order of calls; of a region nothing after its first error."""
     found: list[Divergence] = []
     failed: set[str] = set()
+    numbers = numbers_of(eager, compiled)
+    drifted = False
     for index, (left, right) in enumerate(zip(eager["calls"], compiled["calls"], strict=False)):
         region = str(right.get("region"))
         if region != str(left.get("region")):
@@ -96,15 +99,31 @@ def divergences(eager: Mapping[str, Any], compiled: Mapping[str, Any]) -> list[D
         if "error" in left or "error" in right:
             failed.add(region)
             continue
-        if left.get("inputs") != right.get("inputs"):
+        if not numbers.alike(left.get("inputs", {}), right.get("inputs", {})):
             # What follows, gradients too, is of other inputs.
             return found
-        of_call = _of_call(index, left, right)
+        drifted = drifted or left.get("inputs") != right.get("inputs")
+        of_call = _of_call(index, left, right, numbers)
+        of_call = map(_drifted, of_call) if drifted else of_call
         # After an error somewhere, tracing has left its marks on whatever the program keeps.
         found += of_call if not failed else (one for one in of_call if one.channel in {Channel.VALUES, Channel.OUTPUT})
     if not failed:
-        found += _of_gradients(eager.get("gradients"), compiled.get("gradients"), len(eager["calls"]) - 1)
+        of_all = _of_gradients(eager.get("gradients"), compiled.get("gradients"), len(eager["calls"]) - 1)
+        found += map(_drifted, of_all) if drifted else of_all
     return found
+
+
+def _drifted(divergence: Divergence) -> Divergence:
+    """A divergence of a call whose inputs differ by rounding, which texts and numbers of Python show too."""
+    is_text = divergence.channel in _TOLD_AS_TEXT and math.isinf(divergence.relative)
+    return divergence._replace(drifted=True, vague=divergence.vague or is_text)
+
+
+def given_otherwise(eager: Mapping[str, Any], compiled: Mapping[str, Any]) -> int | None:
+    """The first call that the arms give something else to, beyond rounding: it and what follows cannot be compared."""
+    numbers = numbers_of(eager, compiled)
+    calls = enumerate(zip(eager["calls"], compiled.get("calls", ()), strict=False))
+    return next((n for n, (a, b) in calls if not numbers.alike(a.get("inputs", {}), b.get("inputs", {}))), None)
 
 
 def _of_errors(index: int, left: Mapping[str, Any], right: Mapping[str, Any]) -> Divergence | None:
@@ -147,7 +166,7 @@ def _reason(call: Mapping[str, Any]) -> str:
     return f"{reason.type}: {reason.message}"
 
 
-def _of_call(index: int, left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Divergence]:
+def _of_call(index: int, left: Mapping[str, Any], right: Mapping[str, Any], numbers: Numbers) -> Iterator[Divergence]:
     if "result" in left and "result" in right:
         gap = difference(left["result"], right["result"])
         if gap is not None:
@@ -156,14 +175,14 @@ def _of_call(index: int, left: Mapping[str, Any], right: Mapping[str, Any]) -> I
         yield Divergence(Channel.OUTPUT, index, one.eager, one.compiled, stream=one.stream, vague=one.vague)
     for one in unlike_events(left["events"], right["events"]):
         yield Divergence(Channel.EVENTS, index, one.eager, one.compiled, lines=one.lines, vague=one.vague)
-    yield from _of_state(index, left, right)
+    yield from _of_state(index, left, right, numbers)
     fresh = tuple(path for path in right["leaks"] if path not in left["leaks"])
     if fresh:
         yield Divergence(Channel.LEAK, index, "values", "a tensor of the tracer", paths=fresh)
-    yield from _of_arguments(index, left, right)
+    yield from _of_arguments(index, left, right, numbers)
 
 
-def _of_state(index: int, left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Divergence]:
+def _of_state(index: int, left: Mapping[str, Any], right: Mapping[str, Any], numbers: Numbers) -> Iterator[Divergence]:
     changed: dict[str, list[str | None]] = {
         path: pair for path, pair in left["state"].items() if path not in _MOVED_BY_TRACING
     }
@@ -172,52 +191,54 @@ def _of_state(index: int, left: Mapping[str, Any], right: Mapping[str, Any]) -> 
         for path, pair in right["state"].items()
         if path not in _MOVED_BY_TRACING and (path not in _MOVED_BY_COMPILING or path in changed)
     }
-    unlike = {path: (changed.get(path), others.get(path)) for path in {**changed, **others}}
-    unlike = {path: pair for path, pair in unlike.items() if pair[0] != pair[1]}
-    rounded = {
-        path for path, pair in unlike.items() if pair[0] and pair[1] and _may_be_rounding(pair[0][1], pair[1][1])
-    }
-    for paths, vague in _parted(unlike, rounded):
-        pair = unlike[paths[0]]
-        yield Divergence(Channel.STATE, index, *map(_change, pair), paths=paths, vague=vague)
+    pairs = {path: (changed.get(path), others.get(path)) for path in {**changed, **others}}
+    unlike = {path: one for path, pair in pairs.items() if (one := _unlike_change(*pair, numbers)) is not None}
+    yield from _divided(Channel.STATE, index, unlike, lambda path: (_change(pairs[path][0]), _change(pairs[path][1])))
 
 
-def _of_arguments(index: int, left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Divergence]:
+def _unlike_change(
+    eager: Sequence[str | None] | None, compiled: Sequence[str | None] | None, numbers: Numbers
+) -> Unlike | None:
+    """How two changes of one thing differ, in what it is afterwards or was before."""
+    if eager is None or compiled is None:
+        return Unlike() if eager != compiled else None
+    return numbers.unlike(eager[1], compiled[1]) or numbers.unlike(eager[0], compiled[0])
+
+
+def _of_arguments(
+    index: int, left: Mapping[str, Any], right: Mapping[str, Any], numbers: Numbers
+) -> Iterator[Divergence]:
     given, before, after = left.get("inputs", {}), left.get("arguments", {}), right.get("arguments", {})
-    unlike = {path: (before.get(path), after.get(path)) for path in {**before, **after}}
-    unlike = {path: pair for path, pair in unlike.items() if pair[0] != pair[1]}
-    written = (path for path, pair in unlike.items() if given.get(path) not in pair)
-    rounded = {path for path in written if _may_be_rounding(*unlike[path])}
-    for paths, vague in _parted(unlike, rounded):
-        shown = (part if part is not None else "absent" for part in unlike[paths[0]])
-        yield Divergence(Channel.ARGUMENTS, index, *shown, paths=paths, vague=vague)
+    pairs = {path: (before.get(path), after.get(path)) for path in {**before, **after}}
+    unlike: dict[str, Unlike] = {}
+    for path, pair in pairs.items():
+        one = numbers.unlike(*pair)
+        if one is not None:
+            # What only one of them wrote is no rounding.
+            unlike[path] = Unlike() if given.get(path) in pair else one
+    yield from _divided(
+        Channel.ARGUMENTS, index, unlike, lambda path: (pairs[path][0] or "absent", pairs[path][1] or "absent")
+    )
 
 
-def _parted(unlike: Iterable[str], rounded: set[str]) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """The paths that differ for certain, then those that may differ by rounding; each with whether they only may."""
-    for vague in (False, True):
-        paths = tuple(path for path in unlike if (path in rounded) == vague)
-        if paths:
-            yield paths, vague
+def _divided(
+    channel: Channel, index: int, unlike: Mapping[str, Unlike], shown: Callable[[str], tuple[str, str]]
+) -> Iterator[Divergence]:
+    """What differs for certain, then what differs in numbers, then what may differ by rounding alone."""
+    plain = tuple(path for path, one in unlike.items() if one.gap is None and not one.vague)
+    if plain:
+        yield Divergence(channel, index, *shown(plain[0]), paths=plain)
+    gaps = {path: one.gap for path, one in unlike.items() if one.gap is not None}
+    if gaps:
+        largest = max(gaps, key=lambda path: gaps[path].relative)
+        yield _value(channel, index, gaps[largest], (largest, *(path for path in gaps if path != largest)))
+    vague = tuple(path for path, one in unlike.items() if one.vague)
+    if vague:
+        yield Divergence(channel, index, *shown(vague[0]), paths=vague, vague=True)
 
 
-def _may_be_rounding(eager: str | None, compiled: str | None) -> bool:
-    """Whether two fingerprints are those of floating-point tensors that have everything but their numbers in common.
-
-    Of tensors in state only hashes are known, and code that computes in another order has others.
-    """
-    pair = [_FLOATS.fullmatch(text or "") for text in (eager, compiled)]
-    return all(pair) and len({(match["form"], match["rest"]) for match in pair if match is not None}) == 1
-
-
-def form_of(fingerprint: str | None) -> str | None:
-    """A fingerprint without the numbers of a tensor: what guards of Dynamo ask of."""
-    match = _TENSOR.fullmatch(fingerprint or "")
-    return match["form"] + match["rest"] if match is not None else fingerprint
-
-
-def _value(channel: Channel, index: int, gap: Difference) -> Divergence:
-    return Divergence(channel, index, gap.eager, gap.compiled, relative=gap.relative)
+def _value(channel: Channel, index: int, gap: Difference, paths: tuple[str, ...] = ()) -> Divergence:
+    return Divergence(channel, index, gap.eager, gap.compiled, paths=paths, relative=gap.relative, apart=gap.largest)
 
 
 def _of_gradients(left: Mapping[str, Any] | None, right: Mapping[str, Any] | None, index: int) -> Iterator[Divergence]:
@@ -236,9 +257,7 @@ def _of_gradients(left: Mapping[str, Any] | None, right: Mapping[str, Any] | Non
         elif value is not None and other is not None:
             gap = difference(value, other)
             if gap is not None:
-                yield Divergence(
-                    Channel.GRADIENTS, index, gap.eager, gap.compiled, paths=(name,), relative=gap.relative
-                )
+                yield _value(Channel.GRADIENTS, index, gap, (name,))
 
 
 def _change(pair: Sequence[str | None] | None) -> str:

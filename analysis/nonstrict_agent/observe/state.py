@@ -19,6 +19,8 @@ from nonstrict_agent.observe.values import TRACING_CLASSES, shape_of, tensor_has
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    import torch
+
 #: Wrappers of the agent itself keep what is none of the program's business.
 _AGENT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _TORCH = os.path.join(sysconfig.get_path("purelib"), "torch", "")
@@ -42,10 +44,11 @@ _OPAQUE = (
 
 
 class Snapshot(NamedTuple):
-    """Fingerprints by path, and the paths at which tensors of a tracer were found."""
+    """Fingerprints by path, the paths at which tensors of a tracer were found, and floating-point tensors by theirs."""
 
     prints: dict[str, str]
     leaks: tuple[str, ...]
+    tensors: dict[str, torch.Tensor]
 
 
 def snapshot(roots: Mapping[str, object]) -> Snapshot:
@@ -53,7 +56,7 @@ def snapshot(roots: Mapping[str, object]) -> Snapshot:
     walker = _Walker()
     for name, value in roots.items():
         walker.visit(name, value, 0)
-    return Snapshot(walker.prints, tuple(walker.leaks))
+    return Snapshot(walker.prints, tuple(walker.leaks), walker.tensors)
 
 
 def module_roots(modules: Iterable[types.ModuleType]) -> dict[str, object]:
@@ -153,6 +156,7 @@ class _Walker:
     def __init__(self) -> None:
         self.prints: dict[str, str] = {}
         self.leaks: list[str] = []
+        self.tensors: dict[str, torch.Tensor] = {}
         self._open: set[int] = set()
 
     def visit(self, path: str, value: object, depth: int) -> None:
@@ -204,7 +208,10 @@ class _Walker:
             if name in TRACING_CLASSES:
                 self.leaks.append(path)
                 return name
-            return _tensor(value)
+            found = _tensor(value)
+            if value.is_floating_point() or value.is_complex():
+                self.tensors[found] = value
+            return found
         if isinstance(value, (bool, int, float, complex, str, bytes, type(None))):
             return f"{name} {_short(_repr(value))}"
         if isinstance(value, (set, frozenset)):

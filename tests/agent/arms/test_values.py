@@ -230,3 +230,30 @@ def test_the_compiled_arm_differentiates_too(project: Project) -> None:
 
 def test_without_being_asked_there_are_no_gradients(project: Project) -> None:
     assert "gradients" not in project.arm(GRADIENTS.replace("{result}", "x"))
+
+
+def test_numbers_are_kept_of_the_tensors_that_calls_are_given_and_leave(project: Project) -> None:
+    text = f"""{HEAD}
+class Average:
+    def __init__(self):
+        self.mean, self.large, self.count = torch.zeros(2), torch.zeros(99), torch.zeros(2, dtype=torch.int64)
+
+    @torch.compile
+    def update(self, x):
+        self.mean += x
+        self.count += 1
+
+average = Average()
+weight = torch.full((2,), 3.0)
+
+def main():
+    for number in (1.0, 2.0):
+        average.update(torch.full((2,), number))
+        weight.mul_(2)
+"""
+    trace = project.arm(text)
+    assert sorted(numbers(leaf)[0] for leaf in trace["numbers"].values()) == [0, 1, 2, 3, 6]
+    first, second = trace["calls"]
+    assert [numbers(trace["numbers"][one["arguments"]["self.mean"]]) for one in (first, second)] == [[1, 1], [3, 3]]
+    assert first["inputs"]["self.large"] not in trace["numbers"]
+    assert second["between"]["weight"][1] in trace["numbers"]
