@@ -227,6 +227,18 @@ def test_what_a_loop_or_a_context_calls_them_by_stays():
     assert left(source) == plain(expected)
 
 
+def test_what_changes_a_part_of_something_needed_stays():
+    source = """
+        def main():
+            net = torch.nn.Sequential(torch.nn.Dropout(0.1))
+            for number in range(3):
+                for layer in net:
+                    layer.p = number / 10
+                step(net(torch.ones(2)))
+    """
+    assert left(source) == plain(source)
+
+
 def test_blocks_keep_their_shape():
     source = """
         def main():

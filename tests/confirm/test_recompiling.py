@@ -93,6 +93,12 @@ def test_of_what_a_guard_asks(source: tuple[str, ...], *, is_own: bool) -> None:
     assert (told.status is Status.CONFIRMED) is is_own
 
 
+def test_an_argument_of_a_module_of_torch_has_a_position_for_a_name() -> None:
+    of_position = suspect("NST804", Experiment.RECOMPILED, subject=Subject("argument", "args[0]"))
+    assert judged(of_position, [], [again("args", "0")]).status is Status.CONFIRMED
+    assert judged(of_position, [], [again("args", "1")]).status is not Status.CONFIRMED
+
+
 def test_the_line_of_a_guard_tells_where_its_source_has_no_name() -> None:
     nameless = again("G", "__closure__", line=LINE)
     assert judged(AGAIN, [], [nameless]).status is Status.CONFIRMED

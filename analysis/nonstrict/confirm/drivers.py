@@ -159,7 +159,9 @@ def dropped_in(
     while grown:
         grown = False
         # What goes through something needed, or is opened by it, stands for it: `for step in (first, second): step(x)`.
-        calling |= frozenset().union(*(made for read, made in headers if read & (calling - foreign)))
+        opened = frozenset[str]().union(*(made for read, made in headers if read & (calling - foreign)))
+        calling |= opened
+        needed |= opened
         for statement in simple:
             if id(statement) in kept:
                 continue

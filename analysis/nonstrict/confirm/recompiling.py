@@ -141,7 +141,7 @@ def segments_of(subject: Subject) -> tuple[str, ...]:
     """The names and keys that lead to a subject; of the size of a tensor to that, which Dynamo asks for it."""
     told = subject.path[: subject.path.index(SIZES)] if SIZES in subject.path else subject.path
     steps = (found[0] for step in told if (found := _STEP.findall(step)))
-    return (subject.name, *steps)
+    return (*_STEP.findall(subject.name), *steps)
 
 
 def _is_same(wanted: tuple[str, ...], source: tuple[str, ...], least: int) -> bool:
