@@ -47,6 +47,7 @@ class Event(_Plain):
     FLOAT = "float"  # such a number is given to an operator; place; value; how: a `Lowered`; what: the parameter
     DROPPED = "dropped"  # an operator is called, its result is not used; value: the operator's implementation
     GRADIENT = "gradient"  # an operator needs a formula for its gradient; value: the operator; how: a `Gradient`
+    LAYER = "layer"  # a region calls a module, and with it the hooks of that; place and value: the module
     MARKS = "marks"  # a marker is applied in a region; value: what it is applied to; what: the marker
 
 

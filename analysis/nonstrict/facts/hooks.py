@@ -12,16 +12,15 @@ from nonstrict.facts.walk import children, walk
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Methods of modules that register a hook.
-OF_MODULES = frozenset(
-    {
-        "register_forward_hook",
-        "register_forward_pre_hook",
-        "register_full_backward_hook",
-        "register_full_backward_pre_hook",
-        "register_backward_hook",
-    }
-)
+#: Methods of modules that register a hook, and the table of the module in which they put it.
+#: Source: `torch/nn/modules/module.py` of torch 2.13.
+OF_MODULES = {
+    "register_forward_hook": "_forward_hooks",
+    "register_forward_pre_hook": "_forward_pre_hooks",
+    "register_full_backward_hook": "_backward_hooks",
+    "register_full_backward_pre_hook": "_backward_pre_hooks",
+    "register_backward_hook": "_backward_hooks",
+}
 #: Methods that iterate over the modules in a module: whether those of its parts are among them.
 MODULES_IN = {"children": False, "named_children": False, "modules": True, "named_modules": True}
 _LOOPS = (ast.For, ast.AsyncFor)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from nonstrict.program.contracts.marks.applied import AppliedMarker
     from nonstrict.program.contracts.regions.dropped_guards import DroppedGuard
     from nonstrict.program.contracts.regions.graphs import Graphs
+    from nonstrict.program.contracts.regions.late_hooks import LateHook
     from nonstrict.program.contracts.regions.recompilations import Recompilation
     from nonstrict.program.contracts.regions.stale import StaleValue
     from nonstrict.program.discovery.sites import CallSite, Parameter
@@ -100,6 +101,11 @@ class Body(Protocol):
     @property
     def dropped_guards(self) -> tuple[DroppedGuard, ...]:
         """What a compiled region uses without a guard, and that is not the same in all calls."""
+        ...
+
+    @property
+    def late_hooks(self) -> tuple[LateHook, ...]:
+        """The hooks on modules that a compiled region calls which are registered after it was compiled."""
         ...
 
     @property

@@ -1,4 +1,4 @@
-"""NST806 dropped-guard: A region keeps the first value of what varies, as the program drops the guard."""
+"""NST806 dropped-guard: A region keeps what varies as it was when it was compiled, as no guard watches it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,28 @@ if TYPE_CHECKING:
 _NOTE = "what the first call compiled runs in all calls that follow: they get its value, or fail"
 _ADVICE = "keep the guard, or hold the value in a tensor"
 
+_LATE_NOTE = "Dynamo guards no hooks that are added: what the first call compiled runs without them in all later calls"
+_LATE_ADVICE = (
+    "register it before the first call, call `torch.compiler.reset()` afterwards, "
+    "or set `torch._dynamo.config.skip_nnmodule_hook_guards = False`"
+)
+
 
 def examine(body: Body) -> Iterator[Finding]:
-    """Yield what varies from call to call, and is used without a guard."""
+    """Yield what varies from call to call, and is used without a guard, and the hooks that come too late."""
     for one in body.dropped_guards:
         message = f"`{one.name}` varies from call to call, and its guard is dropped by `guard_filter_fn`"
         yield report(RULE, body, one.seen, message, note=_NOTE, help=_ADVICE, evidence=one.evidence)
+    for late in body.late_hooks:
+        message = f"this hook of `{late.name}` is not run: `{body.function}` was compiled without it"
+        yield report(RULE, body, late.seen, message, note=_LATE_NOTE, help=_LATE_ADVICE, evidence=late.evidence)
 
 
 RULE = Rule(
     code="NST806",
     name="dropped-guard",
     severity=Severity.ERROR,
-    summary="A region keeps the first value of what varies, as the program drops the guard.",
+    summary="A region keeps what varies as it was when it was compiled, as no guard watches it.",
     markers=COMPILED,
     examine=examine,
     expectation=Expectation(Experiment.CHANGE, traits=Trait.STALE),

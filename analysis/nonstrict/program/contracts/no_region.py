@@ -9,6 +9,7 @@ from nonstrict.program.contracts.regions.graphs import NO_GRAPHS
 if TYPE_CHECKING:
     from nonstrict.program.contracts.regions.dropped_guards import DroppedGuard
     from nonstrict.program.contracts.regions.graphs import Graphs
+    from nonstrict.program.contracts.regions.late_hooks import LateHook
     from nonstrict.program.contracts.regions.recompilations import Recompilation
     from nonstrict.program.contracts.regions.stale import StaleValue
     from nonstrict.program.domain.effects import Observed
@@ -47,6 +48,11 @@ class NoRegion:
     @property
     def dropped_guards(self) -> tuple[DroppedGuard, ...]:
         """Nothing is guarded."""
+        return ()
+
+    @property
+    def late_hooks(self) -> tuple[LateHook, ...]:
+        """What it calls is traced each time its callers are."""
         return ()
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.events import Step
 from nonstrict.facts import hooks as facts
@@ -46,8 +46,35 @@ def member(frame: Frame, module: Value, name: str) -> Value | None:
     return Value(Kind.MODULE, NOWHERE, BASE_MODULE, heap=Members(module, deep=facts.MODULES_IN[name]))
 
 
+class Registration(NamedTuple):
+    """A call, outside of what is traced, that registers a hook on a module: in one of the tables that a module has."""
+
+    frame: Frame
+    node: ast.AST
+    module: AbstractObject
+    table: str
+
+
+class Registrations:
+    """Those that the interpreter came to, by the module and the call."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[int, ast.AST], Registration] = {}
+
+    @property
+    def nodes(self) -> set[ast.AST]:
+        """The calls that register."""
+        return {node for _, node in self.known}
+
+    def of(self, module: AbstractObject) -> list[Registration]:
+        """Those on one module."""
+        return [one for one in self.known.values() if one.module is module]
+
+
 def register(frame: Frame, node: ast.AST, receiver: Value, name: str, positional: Sequence[Value]) -> None:
     """A hook is registered on a tensor or module: it runs now and then, and what it does is done while tracing."""
+    if frame.static and receiver.kind is Kind.MODULE and name in facts.OF_MODULES:
+        _note(frame, node, receiver.heap, facts.OF_MODULES[name])
     for given in positional:
         value = _called(frame, given)
         if value is None:
@@ -58,6 +85,18 @@ def register(frame: Frame, node: ast.AST, receiver: Value, name: str, positional
             of_module = receiver.kind is Kind.MODULE
             arguments = [receiver, UNKNOWN, Value(Kind.TENSOR)] if of_module else [Value(Kind.TENSOR)]
             external_calls.run_deferred(frame, node, value, "hook", arguments)
+
+
+def _note(frame: Frame, node: ast.AST, heap: AbstractObject | None, table: str) -> None:
+    known = frame.machine.part(Registrations).known
+    if isinstance(heap, Members):
+        modules = _chosen(frame, node, heap) if _is_clear(frame, node) else ()
+        heaps = [one.heap for one in modules if one.heap is not heap.root.heap]
+    else:
+        heaps = [heap]
+    for one in heaps:
+        if one is not None:
+            known[id(one), node] = Registration(frame, node, one, table)
 
 
 def _called(frame: Frame, hook: Value) -> Value | None:

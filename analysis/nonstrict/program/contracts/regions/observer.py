@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.events import Step
+from nonstrict.events import Event, Step
 from nonstrict.knowledge.operators import nn_module
 from nonstrict.program.contracts.regions import (
     arguments,
@@ -88,8 +88,9 @@ class RegionObserver(Observer["Frame", "Function"]):
         breaks.decorated(frame, node, function)
 
     def module_called(self, frame: Frame, node: ast.AST, module: Value) -> None:
-        """Some layers are refused."""
+        """Some layers are refused; all run their hooks."""
         layers.called(frame, node, module)
+        frame.emit(Event.LAYER, node, module.place, module)
 
     def layer_called(self, frame: Frame, node: ast.AST, module: Value, given: Sequence[Value]) -> None:
         """A layer of torch computes with what it is given."""

@@ -24,7 +24,12 @@ _VARIABLES = {
     "capture_dynamic_output_shape_ops": "TORCHDYNAMO_CAPTURE_DYNAMIC_OUTPUT_SHAPE_OPS",
 }
 #: The options that are on by default, beside those that ask for graph breaks.
-_ON = frozenset({"automatic_dynamic_shapes", "assume_static_by_default", "force_parameter_static_shapes"})
+_ON = frozenset(
+    {
+        *("automatic_dynamic_shapes", "assume_static_by_default", "force_parameter_static_shapes"),
+        "skip_nnmodule_hook_guards",
+    }
+)
 #: What else of a variable leaves its option off; `suppress_errors` is on for any text.
 _OFF = ("0", "")
 

@@ -18,6 +18,7 @@ from nonstrict.program.contracts.regions import (
     contexts,
     dropped_guards,
     flags,
+    late_hooks,
     recompilations,
     specialized,
     stale,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from nonstrict.events import Event
     from nonstrict.findings import Related
     from nonstrict.program.contracts.regions.dropped_guards import DroppedGuard
+    from nonstrict.program.contracts.regions.late_hooks import LateHook
     from nonstrict.program.contracts.regions.recompilations import Recompilation
     from nonstrict.program.contracts.regions.stale import StaleValue
     from nonstrict.program.domain.definitions import Class, Function, Region
@@ -173,6 +175,14 @@ class CompiledRegion(MarkedBody):
     @cached_property
     def _dropped_guards(self) -> tuple[DroppedGuard, ...]:
         return tuple(dropped_guards.of_region(self, self.backend)) if self.graphs.most else ()
+
+    @property
+    def late_hooks(self) -> tuple[LateHook, ...]:
+        """The hooks on modules that the region calls which come too late for it."""
+        is_known = self.graphs.most == 1 and not dropped_guards.may_drop(self)
+        if not is_known or self._dropped_guards or not late_hooks.may_be(self.machine) or self.recompilations:
+            return ()
+        return tuple(late_hooks.of_region(self))
 
     def contradicted(self, seen: Observed) -> tuple[Related, ...]:
         """The calls of `mark_dynamic` that a use of a size contradicts, where torch comes to compile it."""

@@ -14,7 +14,7 @@ from nonstrict.events import Event, Use
 from nonstrict.facts.targets import bound_from, last_name
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.marked_body import MarkedBody
-from nonstrict.program.contracts.regions import calls, layers, recompilations, switched_off
+from nonstrict.program.contracts.regions import calls, late_hooks, layers, recompilations, switched_off
 from nonstrict.program.contracts.regions.compilations import Compilations
 from nonstrict.program.discovery import roots
 from nonstrict.program.domain.access_paths import AccessPath, Root
@@ -26,6 +26,7 @@ from nonstrict.program.externals import functional_calls, held_modules
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from nonstrict.program.contracts.regions.late_hooks import LateHook
     from nonstrict.program.contracts.regions.recompilations import Recompilation
     from nonstrict.program.domain.definitions import CompileSite
     from nonstrict.program.domain.modules import Module
@@ -83,6 +84,14 @@ class TorchModule(MarkedBody):
             one._replace(evidence=tuple(other for other in one.evidence if other.span != one.seen.effect.span))
             for one in found
         )
+
+    @property
+    def late_hooks(self) -> tuple[LateHook, ...]:
+        """The hooks on the module and its layers which come too late for it."""
+        if not late_hooks.may_be(self.machine) or self.recompilations:
+            return ()
+        module = self.mark.target
+        return tuple(late_hooks.of_module(self, module, [module, *held_modules.called(module)]))
 
     @cached_property
     def _passed(self) -> tuple[Observed, ...]:
