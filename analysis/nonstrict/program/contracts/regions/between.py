@@ -6,6 +6,7 @@ import ast
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts import succession
 from nonstrict.facts.scopes import parameter_names
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
@@ -147,13 +148,34 @@ def _lying(machine: Machine, calls: frozenset[ast.AST], write: Write) -> _Betwee
     repeated = max(times.values(), default=0)
     together = [prod(times[site.node, loop] for one, loop in around if one is site) for site in sites]
     counted = together[0] * max(together[1:], default=1)
-    if not repeated and not any(node in calls for site in sites for node in walk(site.scope)):
+    if not repeated and not any(_follows(machine, site, calls) for site in sites):
         return None
     # Who calls the function that counts and runs the region is not known: it is not written to be called once.
     is_open = function is not None and not any(site.frame for site in sites[1:])
     limit = guards.limit(machine.torch)
     each = any(_holds_few(site.frame, loop, calls, limit) for site, loop in around)
     return _Between(write, here, function, repeated, min(counted, MANY), each, is_open)
+
+
+def _follows(machine: Machine, site: _Site, calls: frozenset[ast.AST]) -> bool:
+    """Whether something that no loop repeats may run behind a call: where it stands before all, it does not."""
+    here = [node for node in walk(site.scope) if node in calls]
+    return any(succession.stands_behind(site.scope, node, site.node) for node in here) or (
+        bool(here) and not _runs_once(machine, site)
+    )
+
+
+def _runs_once(machine: Machine, site: _Site) -> bool:
+    """Whether the text around something is that of a module, or of a function that is called once, outside of loops."""
+    function = site.frame.function if site.frame is not None else None
+    if function is None:
+        return site.frame is not None
+    calls = callers.calls_of_function(machine, function)
+    if len({id(node) for _, node, _, _ in calls}) != 1:
+        return False
+    frame, node, _, _ = calls[0]
+    outer = frame.function.node if frame.function is not None else frame.module.outline.shell
+    return frame.function is None and not any(isinstance(one, _LOOPS) and in_rounds(one, node) for one in walk(outer))
 
 
 def _times(site: _Site, loop: ast.For | ast.AsyncFor | ast.While) -> int:
@@ -196,7 +218,8 @@ def _read(machine: Machine, one: _Between) -> Written | None:
     if here.frame is None or put is None:
         return None
     value = machine.evaluate(here.frame, put)
-    if more := min(rounds(here.frame, write.node, put, MANY), one.repeated or MANY):
+    # Of a loop in which the region is not called, it gets what the last round leaves.
+    if more := min(rounds(here.frame, write.node, put, MANY), one.repeated or 1):
         return Written(span, (any_of_kind(value),), more, over(here.frame, write.node, put))
     if key_of(value) is not None:
         return Written(span, (value,))
