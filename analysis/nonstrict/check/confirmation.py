@@ -30,7 +30,8 @@ from nonstrict.check.faults import sentences, told_of
 from nonstrict.check.observed import observed
 from nonstrict.confirm.client import Agent, AgentUnavailable
 from nonstrict.confirm.project import Project
-from nonstrict.confirm.session import Session, Told
+from nonstrict.confirm.session import Session
+from nonstrict.confirm.told import Told
 from nonstrict.findings import INTERNAL_FAULT, UNEXPLAINED, Diagnostic, Status, Verdict
 
 if TYPE_CHECKING:

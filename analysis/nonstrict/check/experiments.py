@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from nonstrict.confirm.client import Ready, State
     from nonstrict.confirm.project import Project
-    from nonstrict.confirm.session import Session, Told
+    from nonstrict.confirm.session import Session
+    from nonstrict.confirm.told import Told
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
 
@@ -123,7 +124,7 @@ def verdict_of(told: Told, ready: Ready) -> Verdict:
     return Verdict(
         status=judgement.status,
         reason=judgement.reason,
-        evidence=judgement.evidence,
+        evidence=told.evidence,
         outcomes=judgement.outcomes,
         torch=ready.torch,
         python=ready.python,
@@ -143,7 +144,7 @@ def script_for(
     """
     from nonstrict.confirm.repro import Proof, write_repro
 
-    if verdict.status is not Status.CONFIRMED or told.schedule is None:
+    if verdict.status is not Status.CONFIRMED or told.schedule is None or told.without is not None:
         return verdict
     proofs = {backend: one for backend, one in told.judgement.proofs if backend in BACKENDS}
     proof = Proof(program, told.schedule, session.eager(told.schedule), proofs)
@@ -153,7 +154,9 @@ def script_for(
 def kept_by(told: Told) -> frozenset[int] | None:
     """The top-level statements of the program that a judgement rests on; None where that may be any of them."""
     schedule = told.schedule
-    return None if schedule is None or schedule.program is not None else schedule.driver.kept
+    if schedule is None or schedule.program is not None or told.without is not None:
+        return None
+    return schedule.driver.kept
 
 
 def with_verdict(diagnostic: Diagnostic, verdict: Verdict | None) -> Diagnostic:

@@ -82,7 +82,7 @@ class ArmRunner:
 
     def __init__(self, runner: Runner, limits: Limits) -> None:
         """Remember where jobs go and what they may take."""
-        self._runner = runner
+        self.runner = runner
         self.limits = limits
         self._pending: dict[str, Pending] = {}
         self._shares: dict[str, tuple[Share, ...]] = {}
@@ -95,7 +95,7 @@ class ArmRunner:
         key = _key(job)
         with self._lock:
             if key not in self._pending:
-                self._pending[key] = self._runner.submit(job, min(self.limits.seconds, seconds or self.limits.seconds))
+                self._pending[key] = self.runner.submit(job, min(self.limits.seconds, seconds or self.limits.seconds))
             return self._pending[key]
 
     def start(self, program: Program, schedule: Schedule, backend: str, *, lines: bool = False) -> Pending:

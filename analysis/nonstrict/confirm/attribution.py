@@ -19,6 +19,7 @@ from nonstrict.rules.expectation import Channel, Experiment, Trait, is_of_argume
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from nonstrict.confirm.judging import Judgement
     from nonstrict.confirm.suspects import Suspect
 
 #: Where staleness shows, which it does only once something has changed.
@@ -40,6 +41,13 @@ def proves(suspect: Suspect, divergence: Divergence, suspects: Sequence[Suspect]
     own = _strength(suspect, divergence, arms.eager)
     strongest = max(_strength(other, divergence, arms.eager) for other in rivals)
     return own > 0 and own >= strongest if own > 1 else own > strongest
+
+
+def is_shared(suspect: Suspect, own: Judgement, other: Judgement) -> bool:
+    """Whether two findings were confirmed by one divergence, which does not stand at the place of the first of them."""
+    seen = {divergence for _, divergence in other.proofs}
+    shared = [divergence for _, divergence in own.proofs if divergence in seen]
+    return bool(shared) and all(suspect.places.isdisjoint(one.lines) for one in shared)
 
 
 def is_foreign(suspect: Suspect, divergence: Divergence, arms: Arms) -> bool:

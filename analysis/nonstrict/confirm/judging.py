@@ -389,7 +389,9 @@ def _agreed(
     """Refuted where all arms agree on what the finding is about, and eager code showed that it matters."""
     close = [one for listed in found.values() for one in listed if related(suspect, one, arms)]
     differs = any(not one.vague for one in close)
-    if not sensitive(suspect, arms.eager) and not (differs and suspect.has(Trait.TELLS)):
+    if not sensitive(suspect, arms.eager, recompiling.for_others(suspect, arms)) and not (
+        differs and suspect.has(Trait.TELLS)
+    ):
         # A draw shows where a call is repeated, however much the arms differ.
         told = not divergences(arms.eager, arms.control) or _is_untried(suspect, arms.eager)
         return Judgement(Status.INCONCLUSIVE, "insensitive" if told else "eager-nondeterministic", "", outcomes)

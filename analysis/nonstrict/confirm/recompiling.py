@@ -73,6 +73,12 @@ def other_guard(suspect: Suspect, arms: Arms) -> str:
     return ""
 
 
+def for_others(suspect: Suspect, arms: Arms) -> set[int]:
+    """The calls for which an arm compiled a function anew, and not for what a finding is about."""
+    again = (one for compiled in arms.compiled.values() for one in _again(suspect, compiled, arms))
+    return {one.call for one in again if not _asks_of(one, suspect.subject)}
+
+
 def _failure(one: Again) -> str:
     return f"the guard that failed in call {one.call + 1}: {one.guard}"
 

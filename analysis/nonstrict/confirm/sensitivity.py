@@ -10,7 +10,7 @@ from nonstrict.findings import Output
 from nonstrict.rules.expectation import Experiment, Trait
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from nonstrict.confirm.suspects import Suspect
 
@@ -29,14 +29,17 @@ def reached(suspect: Suspect, control: Mapping[str, Any]) -> bool:
     return any(line in lines.get(path, ()) for path, line in places)
 
 
-def sensitive(suspect: Suspect, eager: Mapping[str, Any]) -> bool:
-    """Whether eager code showed what the finding is about, so that agreement means something."""
+def sensitive(suspect: Suspect, eager: Mapping[str, Any], anew: Collection[int] = ()) -> bool:
+    """Whether eager code showed what the finding is about, so that agreement means something.
+
+    It does not in the calls that were compiled `anew`, which get what is there by then.
+    """
     calls = eager["calls"]
     if not calls:
         return False
     if suspect.experiment is Experiment.CHANGE:
         crossed = suspect.has(Trait.CROSSES) and any(changed(suspect, call.get("state", ())) for call in calls)
-        return crossed or any(_reacts(suspect, calls, index) for index in range(1, len(calls)))
+        return crossed or any(_reacts(suspect, calls, index) for index in range(1, len(calls)) if index not in anew)
     if suspect.experiment is Experiment.EFFECT:
         return any(_has_effect(suspect, call) for call in calls)
     if suspect.experiment is Experiment.DRAW:

@@ -5,11 +5,13 @@ Each stage publishes what it can tell: a trace with fake tensors first, then aot
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import itertools
+from typing import TYPE_CHECKING, Any
 
 from nonstrict.confirm import staleness
 from nonstrict.confirm.applications import ASKED
 from nonstrict.confirm.arms import FAKE, ArmRunner, Limits, Runner
+from nonstrict.confirm.attribution import is_shared
 from nonstrict.confirm.belonging import ended_early, foreign_calls, is_anothers, without_failing
 from nonstrict.confirm.callers import callers_of
 from nonstrict.confirm.devices import needs_gpu
@@ -27,6 +29,7 @@ from nonstrict.confirm.judging import (
 )
 from nonstrict.confirm.measuring import explained, measured, united
 from nonstrict.confirm.naming import named_by_text
+from nonstrict.confirm.neutralising import neutral
 from nonstrict.confirm.owners import change_of
 from nonstrict.confirm.programs import (
     EAGER,
@@ -40,8 +43,10 @@ from nonstrict.confirm.programs import (
     whole,
     widened,
 )
+from nonstrict.confirm.project import Project
 from nonstrict.confirm.sensitivity import reached
 from nonstrict.confirm.shares import shares_of
+from nonstrict.confirm.told import Told, Unexplained, says_more
 from nonstrict.confirm.traces import Arms
 from nonstrict.findings import Status
 from nonstrict.rules.base import COMPILED
@@ -51,7 +56,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from nonstrict.confirm.drivers import Driver
-    from nonstrict.confirm.project import Project
     from nonstrict.confirm.shares import Share
     from nonstrict.confirm.suspects import Suspect
     from nonstrict.findings import Measured
@@ -63,51 +67,19 @@ _MOST_CHANGES = 6
 _MAX_DRIVERS = 4
 #: Calls that are followed for each further function, and in all.
 _MORE_CALLS, _MOST_CALLS = 4, 60
-_LEVEL = {Status.CONFIRMED: 3, Status.REFUTED: 2, Status.INCONCLUSIVE: 1}
-#: Reasons that say how far an experiment came, the least telling first; all others tell more.
-_REASONS = (
-    "inputs",
-    "timeout",
-    "memory",
-    "processes",
-    "load",
-    "line-not-reached",
-    "eager-raises",
-    "not-compiled",
-    "shared",
-    "blocked",
-    "few-values",
-    "other-guard",
-    "insensitive",
-)
 #: Reasons for which found arguments may tell more, and those for which another driver of the program may.
 _SEARCHED = frozenset({"inputs", "load", "line-not-reached", "eager-raises"})
 _OPEN = _SEARCHED | {"not-compiled"}
 #: Reasons that an error of eager code gives, which may be that of another function.
 _BY_ERROR = frozenset({"eager-raises", "sandbox", "needs-cuda"})
+#: Reasons that say, or may say, that other findings are in the way: how many programs without those are tried.
+_DISTURBED = {"blocked": 8, "shared": 8, "insensitive": 2}
 #: Statements that are left out of one driver because they end it.
 _MOST_LEFT_OUT = 3
 #: Reasons of experiments that compared something.
 _COMPARED = frozenset(
     {"shared", "blocked", "insensitive", "few-values", "other-guard", "eager-nondeterministic", "differs-before"}
 )
-
-
-class Told(NamedTuple):
-    """The judgement of a finding, how it was reached, how long it took (s), what the run would have changed."""
-
-    judgement: Judgement
-    seconds: float = 0.0
-    files: tuple[str, ...] = ()
-    device: str = ""
-    schedule: Schedule | None = None
-
-
-class Unexplained(NamedTuple):
-    """Compiled and eager code disagree, and no finding explains it; `number` is that of a finding in the same run."""
-
-    number: int
-    judgement: Judgement
 
 
 class Session:
@@ -120,15 +92,19 @@ class Session:
         program: Program,
         on_told: Callable[[int, Told], None] | None = None,
         project: Project | None = None,
+        *,
+        neutralise: bool = True,
     ) -> None:
         """Remember the program, where jobs go, what they may take, and who hears of each judgement as it sharpens.
 
-        With a `project`, its other files are searched for callers where the program's own file has none.
+        With a `project`, its other files are searched for callers where the program's own file has none. Unless it may
+        not `neutralise`, what stands in the way of a finding is taken out of the program.
         """
         self._arms = ArmRunner(runner, limits)
         self._project = project
         self._program = program
         self._on_told = on_told
+        self._may_neutralise = neutralise
         self._told: dict[int, Told] = {}
         self.unexplained: Unexplained | None = None
         #: What torch made of the regions of the program, as the program compiles them.
@@ -157,7 +133,39 @@ class Session:
         for suspect in suspects:
             if self._is_searched(suspect):
                 self._search(suspect, suspects)
+        for suspect in suspects if self._may_neutralise else ():
+            if self._is_disturbed(suspect, suspects):
+                self._leave_alone(suspect, suspects)
         return self._told
+
+    def _is_disturbed(self, suspect: Suspect, suspects: Sequence[Suspect]) -> bool:
+        """Whether other findings are in the way of one, or have the same evidence, which stands at none of them."""
+        own = self._told[suspect.number]
+        if own.judgement.status is not Status.CONFIRMED or own.without is not None:
+            return own.judgement.reason in _DISTURBED
+        others = (other for other in suspects if other.function == suspect.function and other.places != suspect.places)
+        return any(is_shared(suspect, own.judgement, self._told[other.number].judgement) for other in others)
+
+    def _leave_alone(self, suspect: Suspect, suspects: Sequence[Suspect]) -> None:
+        """Judge a finding where the others of its function do not stand in its way."""
+        most = _DISTURBED.get(self._told[suspect.number].judgement.reason, max(_DISTURBED.values()))
+        for left in itertools.islice(neutral(self._program, suspect, suspects), most):
+            project = self._project
+            if project is not None and left.program.overlays != self._program.overlays:
+                project = Project(project.root, left.program.overlays)
+            alone = Session(self._arms.runner, self._arms.limits, left.program, project=project, neutralise=False)
+            told = alone.confirm((left.suspect, *left.others))[suspect.number]
+            self._arms.files |= alone.files
+            if told.judgement.status is not Status.INCONCLUSIVE:
+                self._tell(suspect.number, told._replace(without=left))
+                return
+        if self._told[suspect.number].judgement.status is Status.CONFIRMED:
+            self._tell(suspect.number, Told(_without("shared"), schedule=self._told[suspect.number].schedule))
+
+    def _tell(self, number: int, told: Told) -> None:
+        self._told[number] = told
+        if self._on_told is not None:
+            self._on_told(number, told)
 
     def _drivers(self, suspect: Suspect) -> list[Driver]:
         program = self._program
@@ -400,10 +408,8 @@ class Session:
                 continue
             fresh = Told(judgement, seconds, files, self._arms.limits.device, schedule)
             known = self._told[number]
-            if _says_more(fresh, known) or (final and known.schedule == schedule):
-                self._told[number] = fresh
-                if self._on_told is not None:
-                    self._on_told(number, fresh)
+            if says_more(fresh, known) or (final and known.schedule == schedule):
+                self._tell(number, fresh)
 
 
 def in_turn(schedule: Schedule, changes: Sequence[Change]) -> Schedule:
@@ -442,16 +448,6 @@ def _is_idle(schedule: Schedule, judgement: Judgement) -> bool:
     told = judgement.status is not Status.INCONCLUSIVE or judgement.reason in _COMPARED
     own = schedule.program is None and judgement.reason == "not-compiled"
     return _is_trial(schedule) and not told and not own
-
-
-def _says_more(fresh: Told, known: Told) -> bool:
-    if _LEVEL[fresh.judgement.status] != _LEVEL[known.judgement.status]:
-        return _LEVEL[fresh.judgement.status] > _LEVEL[known.judgement.status]
-    return _weight(fresh.judgement.reason) > _weight(known.judgement.reason)
-
-
-def _weight(reason: str) -> int:
-    return _REASONS.index(reason) if reason in _REASONS else len(_REASONS)
 
 
 def _without_calls(suspect: Suspect, eager: Mapping[str, Any], control: Mapping[str, Any]) -> Judgement:

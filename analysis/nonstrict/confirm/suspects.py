@@ -12,7 +12,7 @@ from nonstrict.rules.expectation import Experiment, Trait
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from nonstrict.findings import Diagnostic, Location, RelatedLocation, Subject
+    from nonstrict.findings import Diagnostic, LocatedFix, Location, RelatedLocation, Subject
     from nonstrict.rules.base import Rule
     from nonstrict.rules.expectation import Expectation
     from nonstrict.text.source import Source
@@ -23,12 +23,13 @@ _REGISTERING = re.compile(r"\b(?:impl|py_impl|register_kernel)\(")
 class Suspect(NamedTuple):
     """One finding under suspicion; all paths are absolute.
 
-    `lines` are the lines of analysed code that its expression covers, `column` is where it begins, in UTF-8 bytes, -1
-    if that is not known. `chain` are the (file, line) of the calls that lead there and of the marker, `writers` those
-    where the program changes its subject. `file` is the file of the marked function, `marked_line` the line of its
-    marker. A function that `implements` an operator stays what it was: only calls of the operator run it as one. With
-    `gives_up` the finding says that torch compiles nothing of the function after it, where it is `hidden`, that torch
-    does not come to it. `output` is where what it is about is told.
+    `lines` are the lines of analysed code that its expression covers, `column` and `end_column` where it begins and
+    ends, in UTF-8 bytes, -1 if that is not known. `chain` are the (file, line) of the calls that lead there and of the
+    marker, `writers` those where the program changes its subject. `file` is the file of the marked function,
+    `marked_line` the line of its marker. A function that `implements` an operator stays what it was: only calls of the
+    operator run it as one. With `gives_up` the finding says that torch compiles nothing of the function after it, where
+    it is `hidden`, that torch does not come to it. `output` is where what it is about is told. `fixes` are the ways to
+    mend it.
     """
 
     number: int
@@ -49,6 +50,8 @@ class Suspect(NamedTuple):
     gives_up: bool = False
     hidden: bool = False
     output: Output = Output.NONE
+    end_column: int = -1
+    fixes: tuple[LocatedFix, ...] = ()
 
     @property
     def experiment(self) -> Experiment:
@@ -96,21 +99,24 @@ def suspect_of(
         message=diagnostic.message,
         implements=_implements(first, sources),
         marker=diagnostic.marker,
-        column=_column(where, sources),
+        column=_column(where.path, (where.row, where.column), sources),
+        end_column=_column(where.path, (where.end_row, where.end_column), sources),
+        fixes=diagnostic.fixes,
         gives_up=diagnostic.gives_up,
         hidden=diagnostic.hidden,
         output=diagnostic.output,
     )
 
 
-def _column(location: Location, sources: Mapping[str, Source]) -> int:
+def _column(path: str, position: tuple[int, int], sources: Mapping[str, Source]) -> int:
     """The column of a place in UTF-8 bytes from 0, as torch counts; -1 in notebooks and pages."""
-    source = sources.get(location.path)
+    source = sources.get(path)
     if source is None or source.origins is not None:
         return -1
+    row, column = position
     lines = source.code.split("\n")
-    line = lines[location.row - 1] if location.row <= len(lines) else ""
-    return len(line[: location.column - 1].encode("utf-8", "surrogatepass"))
+    line = lines[row - 1] if row <= len(lines) else ""
+    return len(line[: column - 1].encode("utf-8", "surrogatepass"))
 
 
 def _implements(marker: Location, sources: Mapping[str, Source]) -> bool:

@@ -27,7 +27,8 @@ from nonstrict.check.live.warm import AgentDied, Jobs, Over, WarmAgent
 from nonstrict.check.observed import observed
 from nonstrict.confirm.client import AgentUnavailable
 from nonstrict.confirm.project import Project
-from nonstrict.confirm.session import Session, Told
+from nonstrict.confirm.session import Session
+from nonstrict.confirm.told import Told
 from nonstrict.findings import UNEXPLAINED, Diagnostic, Status
 
 if TYPE_CHECKING:

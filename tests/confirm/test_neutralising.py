@@ -1,0 +1,133 @@
+"""One finding of several: the program in which the others are mended, left out or replaced."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nonstrict.check.experiments import suspects_of
+from nonstrict.check.run import check
+from nonstrict.confirm.neutralising import neutral
+from nonstrict.confirm.programs import program_of
+from nonstrict.settings.model import default_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nonstrict.confirm.neutralising import Neutral
+
+TEXT = """
+import torch
+
+TABLE = torch.arange(4.0)
+SEEN = []
+
+
+@torch._dynamo.nonstrict_trace
+def scaled(x):
+    print("scaling")
+    SEEN.append(
+        x.sum(),
+    )
+    if x.sum() > 0:
+        x = x + 1
+    return x * TABLE
+
+
+@torch.compile(fullgraph=True)
+def step(x):
+    return scaled(x)
+"""
+
+
+def programs(folder: Path, text: str, code: str) -> list[Neutral]:
+    """The programs that are tried for the finding of a rule."""
+    path = folder / "model.py"
+    path.write_text(dedent(text))
+    result = check([str(path)], default_settings(str(folder)))
+    suspects = suspects_of(result.diagnostics, result.read)
+    program = program_of(str(path), path.read_text(), str(folder), {})
+    assert program is not None
+    suspect = next(one for one in suspects if one.code == code)
+    return list(neutral(program, suspect, suspects))
+
+
+def test_what_stands_in_the_way_is_mended_first(tmp_path: Path) -> None:
+    first = programs(tmp_path, TEXT, "NST207")[0]
+    assert "print(" not in first.program.text
+    assert "torch.where(" in first.program.text
+    assert "scaled(x, TABLE)" in first.program.text
+    assert {one.partition(" ")[0] for one in first.done} == {"NST201", "NST402", "NST101"}
+    assert not first.others
+
+
+def test_the_finding_moves_with_its_text(tmp_path: Path) -> None:
+    for code in ("NST101", "NST207", "NST402"):
+        for one in programs(tmp_path, TEXT, code):
+            lines = one.program.text.split("\n")
+            shown = "\n".join(lines[line - 1] for line in sorted(one.suspect.lines))
+            assert {"NST101": "TABLE", "NST207": "SEEN.append(", "NST402": "x.sum() > 0"}[code] in shown
+            assert "nonstrict_trace" in lines[one.suspect.marked_line - 1]
+
+
+def test_what_is_left_out_leaves_the_lines_where_they_are(tmp_path: Path) -> None:
+    one = programs(tmp_path, TEXT, "NST101")[1]
+    assert one.program.text.split("\n")[9:14] == ["    pass", "    pass", "", "", "    if True:"]
+    assert one.suspect.lines == {16}
+
+
+def test_conditions_hold_and_do_not(tmp_path: Path) -> None:
+    texts = [one.program.text for one in programs(tmp_path, TEXT, "NST101")]
+    assert any("if True:" in text for text in texts)
+    assert any("if False:" in text for text in texts)
+
+
+TWO = """
+import torch
+
+
+@torch._dynamo.nonstrict_trace
+def told(x):
+    print("once")
+    return x
+
+
+@torch._dynamo.nonstrict_trace
+def drawn(x):
+    return x * float(torch.rand(()))
+
+
+@torch.compile
+def step(x):
+    return told(x) + drawn(x)
+"""
+
+
+def test_other_functions_are_touched_last(tmp_path: Path) -> None:
+    found = programs(tmp_path, TWO, "NST201")
+    assert found
+    assert all("print(" in one.program.text for one in found)
+    assert not programs(tmp_path, TWO.replace("float(torch.rand(()))", "2"), "NST201")
+
+
+@pytest.mark.parametrize("code", ["NST201", "NST101"])
+def test_the_expression_itself_is_never_touched(tmp_path: Path, code: str) -> None:
+    text = """
+    import torch
+
+    TABLE = torch.arange(4.0)
+
+    @torch._dynamo.nonstrict_trace
+    def told(x):
+        print("table", x * TABLE)
+        return x
+
+    @torch.compile
+    def step(x):
+        return told(x)
+    """
+    for one in programs(tmp_path, text, code):
+        line = one.program.text.split("\n")[min(one.suspect.lines) - 1]
+        assert ("TABLE" if code == "NST101" else "print(") in line, one.done
