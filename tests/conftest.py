@@ -10,6 +10,9 @@ from hypothesis.internal.conjecture import providers
 if TYPE_CHECKING:
     import pytest
 
+#: Projects to run the tool on: their tests are theirs.
+collect_ignore_glob = ["projects/*/*"]
+
 #: The property under which tests/corpus/test_corpus.py records the rows of its table.
 SCORE = "corpus-score"
 
