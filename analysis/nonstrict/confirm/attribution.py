@@ -94,6 +94,11 @@ def _moved_within(call: Mapping[str, Any]) -> set[str]:
     return {path for path in call.get("state", ()) if not path.startswith("<random")}
 
 
+def fits(suspect: Suspect, divergence: Divergence, eager: Mapping[str, Any]) -> bool:
+    """Whether a divergence fits a suspect by itself, and not for want of others."""
+    return _strength(suspect, divergence, eager) > 0
+
+
 def _strength(suspect: Suspect, divergence: Divergence, eager: Mapping[str, Any]) -> int:
     """How closely a divergence fits a suspect: 2 on its own line or subject, 1 in its kind, 0 not."""
     if set(divergence.lines) & suspect.places:

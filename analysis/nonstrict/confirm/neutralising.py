@@ -52,8 +52,8 @@ def neutral(program: Program, suspect: Suspect, suspects: Sequence[Suspect]) -> 
     others = [other for other in suspects if other.places != suspect.places and not other.is_probe]
     near = [other for other in others if other.function == suspect.function]
     seen: set[tuple[LocatedEdit, ...]] = set()
-    for rivals in (near, others):
-        for order in _ORDERS if rivals else ():
+    for rivals, orders in ((near, _ORDERS), (others, _ORDERS[:2])):
+        for order in orders if rivals else ():
             found = _without(program, suspect, rivals, order)
             if found is not None and found[1] not in seen:
                 seen.add(found[1])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nonstrict.confirm import staleness
 from nonstrict.confirm.applications import ASKED
 from nonstrict.confirm.arms import FAKE, ArmRunner, Limits, Runner
-from nonstrict.confirm.attribution import is_shared
+from nonstrict.confirm.attribution import fits, is_shared
 from nonstrict.confirm.belonging import ended_early, foreign_calls, is_anothers, without_failing
 from nonstrict.confirm.callers import callers_of
 from nonstrict.confirm.devices import needs_gpu
@@ -73,7 +73,7 @@ _OPEN = _SEARCHED | {"not-compiled"}
 #: Reasons that an error of eager code gives, which may be that of another function.
 _BY_ERROR = frozenset({"eager-raises", "sandbox", "needs-cuda"})
 #: Reasons that say, or may say, that other findings are in the way: how many programs without those are tried.
-_DISTURBED = {"blocked": 8, "shared": 8, "insensitive": 2}
+_DISTURBED = {"blocked": 6, "shared": 6, "insensitive": 2}
 #: Statements that are left out of one driver because they end it.
 _MOST_LEFT_OUT = 3
 #: Reasons of experiments that compared something.
@@ -156,7 +156,10 @@ class Session:
             alone = Session(self._arms.runner, self._arms.limits, left.program, project=project, neutralise=False)
             told = alone.confirm((left.suspect, *left.others))[suspect.number]
             self._arms.files |= alone.files
-            if told.judgement.status is not Status.INCONCLUSIVE:
+            if told.judgement.status is Status.INCONCLUSIVE or told.schedule is None:
+                continue
+            eager = alone.eager(told.schedule)
+            if all(fits(left.suspect, divergence, eager) for _, divergence in told.judgement.proofs):
                 self._tell(suspect.number, told._replace(without=left))
                 return
         if self._told[suspect.number].judgement.status is Status.CONFIRMED:
@@ -343,6 +346,9 @@ class Session:
         # backend has all slots to itself, the fastest one tells first.
         shares = self._shares(schedule)
         plain = ((name, False) for name in (*foretelling, *(backends if shares else reversed(backends))))
+        if not self._may_neutralise and not _returns(self.eager(schedule)):
+            self._tell_uncalled(schedule, asked)
+            return {}  # what was left out is needed
         for backend, lines in ((EAGER, False), (EAGER, True), *plain):
             arms.start(program, schedule, backend, lines=lines)
         uncached = schedule._replace(cached=False) if any(one.experiment in staleness.ASKED for one in asked) else None
@@ -410,6 +416,11 @@ class Session:
             known = self._told[number]
             if says_more(fresh, known) or (final and known.schedule == schedule):
                 self._tell(number, fresh)
+
+
+def _returns(eager: Mapping[str, Any]) -> bool:
+    """Whether some call of a region comes to its end."""
+    return any("error" not in call for call in eager["calls"])
 
 
 def in_turn(schedule: Schedule, changes: Sequence[Change]) -> Schedule:

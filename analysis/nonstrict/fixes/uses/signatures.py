@@ -166,7 +166,8 @@ def home(uses: Uses, document: Document, node: ast.AST, passing: Passing) -> Ext
 
 def _is_free(function: Extended, passing: Passing) -> bool:
     """Whether a name can be a parameter: nothing in the function binds it, and reads of it are reads of the value."""
-    if passing.bound_by is not None and passing.bound_by in getattr(function.node, "body", ()):
+    statements = function.node.body if not isinstance(function.node, ast.Lambda) else []
+    if passing.bound_by is not None and passing.bound_by in statements:
         return use_def(function.node).only(passing.name) is not None
     for node in ast.walk(function.node):
         if isinstance(node, FunctionNode):
