@@ -11,12 +11,14 @@ from nonstrict.facts.walk import walk
 from nonstrict.models.members import REMOVING, STORING
 from nonstrict.program.domain.constant_folding import key_of
 from nonstrict.program.domain.values import UNKNOWN, Kind
+from nonstrict.program.interpret import stepping
 from nonstrict.program.objects import iteration, naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from nonstrict.program.domain.values import Value
+    from nonstrict.program.interpret.stepping import Loop
     from nonstrict.program.state.frames import Frame
 
 _LISTED = frozenset({Kind.LIST, Kind.TUPLE, Kind.ITERATOR})
@@ -42,7 +44,7 @@ def _loops(
     names = {node.id for node in walk(expression) if isinstance(node, ast.Name)}
     for node in walk(around):
         if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
-            if in_rounds(node, call) and mentions(expression, _changing(node)):
+            if in_rounds(node, call) and mentions(expression, _changing(frame, node)):
                 apart = tells_apart(frame, expression, _distinct_in(frame, node))
                 yield turns(frame, node, counting) if apart else SOME
         elif isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)) and any(
@@ -75,23 +77,28 @@ def _is_called(target: ast.expr, name: ast.expr | None) -> bool:
     return isinstance(target, ast.Name) and isinstance(name, ast.Name) and target.id == name.id
 
 
-def turns(frame: Frame | None, loop: ast.For | ast.AsyncFor | ast.While, counting: int = SOME) -> int:
+def turns(frame: Frame | None, loop: Loop, counting: int = SOME) -> int:
     """How often a loop runs; one that counts and ends at a number, not more often than that."""
     number = counting if isinstance(loop, ast.While) else length(frame, loop.iter, counting)
-    return min((number, *_ends(loop)))
+    return min((number, *_ends(frame, loop)))
 
 
-def _ends(loop: ast.For | ast.AsyncFor | ast.While) -> Iterator[int]:
+def _ends(frame: Frame | None, loop: Loop) -> Iterator[int]:
     """The numbers at which a loop ends: `while step < 5`, `if step == 5: break`."""
-    tests = [loop.test] if isinstance(loop, ast.While) else []
+    tests = [(loop.test, True)] if isinstance(loop, ast.While) else []
     inside = [node for part in loop.body for node in walk(part)]
-    tests += [node.test for node in inside if isinstance(node, ast.If) and isinstance(node.body[-1], ast.Break)]
-    changing = _distinct_in(None, loop) if tests else set[str]()
-    for test in tests:
+    left = (node.test for node in inside if isinstance(node, ast.If) and isinstance(node.body[-1], ast.Break))
+    tests += [(test, False) for test in left]
+    changing = _distinct_in(frame, loop) if tests else set[str]()
+    for test, goes_on in tests:
         if isinstance(test, ast.Compare) and len(test.comparators) == 1 and mentions(test.left, changing):
-            bound = _literal(test.comparators[0])
-            if isinstance(bound, int) and bound >= 0:
+            bound = _constant(frame, test.comparators[0])
+            known = isinstance(bound, (int, float))
+            told = stepping.values_until(frame, loop, test, bound, goes_on=goes_on) if known else 0
+            if told is None and isinstance(bound, int) and bound >= 0:
                 yield max(bound + 1, SOME)
+            elif told:
+                yield max(told if goes_on else told + 1, SOME)
 
 
 def varies_in_loop(around: ast.AST, call: ast.AST, expression: ast.expr) -> bool:
@@ -104,19 +111,19 @@ def holds(body: list[ast.stmt], call: ast.AST) -> bool:
     return any(inner is call for part in body for inner in walk(part))
 
 
-def in_rounds(loop: ast.For | ast.AsyncFor | ast.While, node: ast.AST) -> bool:
+def in_rounds(loop: Loop, node: ast.AST) -> bool:
     """Whether a loop comes to an expression in each round: in its body, or as a target that it sets."""
     target = loop.body[0] if isinstance(loop, ast.While) else loop.target
     return holds(loop.body, node) or any(part is node for part in walk(target))
 
 
-def _changing(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
+def _changing(frame: Frame | None, loop: Loop) -> set[str]:
     """The variables and attributes that have another value in each round: counters, and what follows from them."""
     found = set[str]()
     if not isinstance(loop, ast.While):
         found = _stored_in(loop.target)
     inside = [node for part in loop.body for node in walk(part)]
-    found |= counted_in(inside)
+    found |= counted_in(frame, inside)
     lengths = _lengths(loop)
     found |= lengths
     for node in inside:
@@ -127,29 +134,24 @@ def _changing(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
     return found
 
 
-def counted_in(inside: list[ast.AST]) -> set[str]:
-    """The variables and attributes that go on from their own value by a number: `step += 1`, `lr = lr * 0.9`."""
-    targets = [node.target for node in inside if isinstance(node, ast.AugAssign) and _is_number(node.value)]
-    targets += [node.targets[0] for node in inside if isinstance(node, ast.Assign) and _goes_on(node)]
-    return {ast.unparse(target) for target in targets if isinstance(target, (ast.Name, ast.Attribute))}
+def counted_in(frame: Frame | None, inside: list[ast.AST], *, apart: bool = False) -> set[str]:
+    """The variables and attributes that go on from their own value by a number: `step += 1`, `lr = lr * gamma`.
+
+    With `apart` only those that never come to a value twice.
+    """
+    steps = [step for node in inside if (step := stepping.step_of(frame, node)) is not None]
+    counted = (one for one in steps if not (apart and stepping.may_return(frame, one, inside)))
+    return {ast.unparse(one.target) for one in counted if isinstance(one.target, (ast.Name, ast.Attribute))}
 
 
-def _goes_on(node: ast.Assign) -> bool:
-    value, target = node.value, ast.unparse(node.targets[0])
-    if len(node.targets) != 1 or not isinstance(value, ast.BinOp):
-        return False
-    own, other = (value.right, value.left) if _is_number(value.left) else (value.left, value.right)
-    return _is_number(other) and ast.unparse(own) == target
-
-
-def grows(loop: ast.For | ast.AsyncFor | ast.While, spelled: str) -> bool:
+def grows(loop: Loop, spelled: str) -> bool:
     """Whether every round of a loop adds to a container and takes nothing out of it."""
     runs = frozenset(_stored_in(loop.target)) if not isinstance(loop, ast.While) else frozenset[str]()
     changes = {_change_of(node, spelled, runs) for part in loop.body for node in walk(part)}
     return bool(changes & ADDING) and not changes - ADDING - {""}
 
 
-def _lengths(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
+def _lengths(loop: Loop) -> set[str]:
     """How the lengths of the containers are asked for that grow from round to round."""
     calls = [node for part in loop.body for node in walk(part) if isinstance(node, ast.Call)]
     asked = {ast.unparse(call) for call in calls if _is_length(call)}
@@ -192,12 +194,12 @@ def _is_new(key: ast.expr, runs: frozenset[str]) -> bool:
     return isinstance(key, ast.Name) and key.id in runs
 
 
-def _distinct_in(frame: Frame | None, loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
+def _distinct_in(frame: Frame | None, loop: Loop) -> set[str]:
     """Of the variables and attributes that change from round to round, those that never have the same value twice."""
     inside = [node for part in loop.body for node in walk(part)]
     found = _stored_in(loop.target) if not isinstance(loop, ast.While) else set[str]()
-    found |= counted_in(inside)
-    given = [node for node in inside if isinstance(node, ast.Assign)]
+    found |= counted_in(frame, inside, apart=True)
+    given = [node for node in inside if isinstance(node, ast.Assign) and stepping.step_of(frame, node) is None]
     for node in given:
         if tells_apart(frame, node.value, found):
             found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
@@ -279,10 +281,6 @@ def _makes_object(frame: Frame | None, function: ast.expr) -> bool:
 
 def _stored_in(target: ast.expr) -> set[str]:
     return {node.id for node in walk(target) if isinstance(node, ast.Name)}
-
-
-def _is_number(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float))
 
 
 def _computes(node: ast.expr) -> bool:

@@ -71,10 +71,10 @@ def _of_callers(machine: Machine, one: Passing, counting: int, hops: int) -> Ite
             passed = callers.passings(machine, function, name)
             number = max((times(machine, outer, counting, hops - 1) for outer in passed), default=0)
             yield number if rounds.tells_apart(one.frame, made, {name}) else min(number, rounds.SOME)
-    counted = _counted(function)
-    if rounds.mentions(made, counted):
+    if rounds.mentions(made, _counted(one.frame, function)):
         number = _calls(machine, function, counting)
-        yield number if rounds.tells_apart(one.frame, made, counted) else min(number, rounds.SOME)
+        apart = rounds.tells_apart(one.frame, made, _counted(one.frame, function, apart=True))
+        yield number if apart else min(number, rounds.SOME)
 
 
 def value_made(machine: Machine, one: Passing) -> Value:
@@ -90,11 +90,11 @@ def value_made(machine: Machine, one: Passing) -> Value:
     return machine.evaluate(frame, source(function.node, expression))
 
 
-def _counted(function: Function) -> set[str]:
+def _counted(frame: Frame, function: Function, *, apart: bool = False) -> set[str]:
     """What lives longer than a call of a function, and is counted in each: `self.steps += 1`."""
     scope = scope_of(function.node)
     made = scope.local - set(scope.parameters)
-    counted = rounds.counted_in([*walk(function.node)])
+    counted = rounds.counted_in(frame, [*walk(function.node)], apart=apart)
     return {one for one in counted if one not in scope.local and one.partition(".")[0] not in made}
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts import succession
 from nonstrict.facts.scopes import parameter_names
-from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge import guards
 from nonstrict.program.contracts.boundary import repeated, varying
@@ -19,8 +18,9 @@ from nonstrict.program.discovery.sites import Passing
 from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.constant_folding import key_of
 from nonstrict.program.domain.effects import span_of
-from nonstrict.program.domain.values import NUMBER, Flag, any_of_kind
+from nonstrict.program.domain.values import any_of_kind
 from nonstrict.program.interpret.rounds import ADDING, MANY, SOME, holds, in_rounds, over, rounds, turns
+from nonstrict.program.interpret.stepping import may_return, number_made, step_of
 from nonstrict.program.mutations import evidence, writes
 
 if TYPE_CHECKING:
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 #: How many functions lie between a loop and the call of a region, or a write, at most.
 _HOPS = 3
-#: Operators that give another number each time, for a number other than zero.
-_STEPPING = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
@@ -200,9 +198,9 @@ def _holds_few(
 
 def _starts_over(step: _Between, lying: list[_Between]) -> bool:
     """Whether what counts is set to something else in the rounds in which it counts."""
-    if step_of(step.write.node) is None:
+    if step_of(step.here.frame, step.write.node) is None:
         return False
-    others = [one.write.node for one in lying if step_of(one.write.node) is None]
+    others = [one.write.node for one in lying if step_of(one.here.frame, one.write.node) is None]
     loops = [loop for loop in walk(step.here.scope) if isinstance(loop, _LOOPS) and holds(loop.body, step.write.node)]
     inner = next((loop for loop in loops if not any(holds(loop.body, other) for other in loops)), step.here.scope)
     return any(node in others for node in walk(inner))
@@ -212,8 +210,10 @@ def _read(machine: Machine, one: _Between) -> Written | None:
     """What a write puts between two calls; None where nothing is known of it."""
     write, here, function = one.write, one.here, one.function
     span = span_of(write.path, write.offset, write.node)
-    if (step := step_of(write.node)) is not None:
-        return Written(span, (_counted(step),), one.counted if one.repeated else (MANY if one.is_open else 0))
+    if (step := step_of(here.frame, write.node)) is not None:
+        number = one.counted if one.repeated else (MANY if one.is_open else 0)
+        number = min(number, SOME) if may_return(here.frame, step, _repeated_with(here)) else number
+        return Written(span, (number_made(here.frame, step),), number)
     put = write.value or _target(write.node)
     if here.frame is None or put is None:
         return None
@@ -225,6 +225,12 @@ def _read(machine: Machine, one: _Between) -> Written | None:
         return Written(span, (value,))
     passing = Passing(here.frame, write.node, value, put)
     return _handed(machine, function, write) or _made(machine, passing, span)
+
+
+def _repeated_with(here: _Site) -> list[ast.AST]:
+    """What runs each time that something does: the loops around it, or all of its function."""
+    loops = [one for one in walk(here.scope) if isinstance(one, _LOOPS) and in_rounds(one, here.node)]
+    return [node for one in loops or [here.scope] for node in walk(one)]
 
 
 def _target(node: ast.AST) -> ast.expr | None:
@@ -273,27 +279,4 @@ def adds(node: ast.AST) -> bool:
     """Whether a change goes on from what was there."""
     method = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
     added = isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add)
-    return added or method in ADDING or step_of(node) is not None
-
-
-def step_of(node: ast.AST) -> ast.expr | None:
-    """By what a statement changes a number each time: `step += 1`, `step = step + 1`; None for all others."""
-    if isinstance(node, ast.AugAssign) and isinstance(node.op, _STEPPING):
-        return node.value if _is_some_number(node.value) else None
-    if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp) and isinstance(node.value.op, _STEPPING):
-        target = steps_of(node.targets[0]) if len(node.targets) == 1 else ()
-        sides = [(node.value.left, node.value.right)]
-        if isinstance(node.value.op, (ast.Add, ast.Mult)):
-            sides.append((node.value.right, node.value.left))
-        return next((by for one, by in sides if target and steps_of(one) == target and _is_some_number(by)), None)
-    return None
-
-
-def _is_some_number(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and bool(node.value)
-
-
-def _counted(step: ast.expr) -> Value:
-    """A number that changes by a constant."""
-    whole = isinstance(step, ast.Constant) and isinstance(step.value, int)
-    return NUMBER._replace(flags=Flag.WHOLE if whole else Flag.FLOATING)
+    return added or method in ADDING or step_of(None, node) is not None

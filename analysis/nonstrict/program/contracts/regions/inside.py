@@ -9,11 +9,12 @@ from nonstrict.events import Change, Event
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.regions import guarded, shape_caches
-from nonstrict.program.contracts.regions.between import adds, step_of
+from nonstrict.program.contracts.regions.between import adds
 from nonstrict.program.contracts.regions.guard_sources import held_at
 from nonstrict.program.discovery import roots
 from nonstrict.program.domain.values import TENSORS, Kind
 from nonstrict.program.interpret.rounds import ADDING
+from nonstrict.program.interpret.stepping import step_of
 
 if TYPE_CHECKING:
     from nonstrict.program.contracts.interpreted import Interpreted
@@ -105,7 +106,7 @@ def _counts(region: Interpreted, effect: Effect) -> bool:
         if isinstance(node, ast.AugAssign) and effect.node in (node, node.target):
             return isinstance(node.op, (ast.Add, ast.Sub))
         if isinstance(node, ast.Assign) and effect.node in (node, *node.targets):
-            return step_of(node) is not None
+            return step_of(None, node) is not None
     return False
 
 

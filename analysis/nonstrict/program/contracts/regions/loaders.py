@@ -9,6 +9,7 @@ from nonstrict.facts.reaching import source
 from nonstrict.facts.shapes import shape
 from nonstrict.program.contracts.regions.looped import loops_giving
 from nonstrict.program.discovery import callers
+from nonstrict.program.interpret.makers import made_by
 from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ def has_smaller_last(frame: Frame, call: ast.AST, expression: ast.expr) -> bool:
 
 
 def _leaves_rest(frame: Frame, iterable: ast.expr, hops: int = _HOPS) -> bool:
-    around = naming.text_of(frame)
-    loader, names = source(around, iterable), naming.names_at(frame)
+    frame, loader = made_by(frame, iterable)
+    around, names = naming.text_of(frame), naming.names_at(frame)
     if isinstance(loader, ast.Name) and frame.function is not None and hops:
         passed = callers.passings(frame.machine, frame.function, loader.id)
         return any(one.expression is not None and _leaves_rest(one.frame, one.expression, hops - 1) for one in passed)
