@@ -75,10 +75,16 @@ def held_at(region: Interpreted, place: AccessPath) -> Value | None:
 
 def holders(region: Interpreted, place: AccessPath) -> list[Value | None]:
     """What the root of a place and each of its steps but the last hold, as far as known."""
-    found = [region.held_at(place)]
+    found = [_known(region.held_at(place))]
     for step in place.path[:-1]:
-        found.append(_stepped(found[-1], step))
+        found.append(_known(_stepped(found[-1], step)))
     return found
+
+
+def _known(held: Value | None) -> Value | None:
+    """What is seen to live somewhere, whatever else may: only what is seen varies."""
+    seen = [one for one in held.alternatives() if one.kind is not Kind.UNKNOWN] if held is not None else []
+    return seen[0] if len(seen) == 1 else held
 
 
 def _stepped(held: Value | None, step: str) -> Value | None:
