@@ -7,7 +7,9 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts import succession
+from nonstrict.facts.resuming import end_of
 from nonstrict.facts.scopes import parameter_names
+from nonstrict.facts.steps import ANY_ENTRY, steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge import guards
 from nonstrict.program.contracts.boundary import repeated, varying
@@ -22,6 +24,7 @@ from nonstrict.program.domain.values import any_of_kind
 from nonstrict.program.interpret.rounds import ADDING, MANY, SOME, holds, in_rounds, over, rounds, turns
 from nonstrict.program.interpret.stepping import may_return, number_made, step_of
 from nonstrict.program.mutations import evidence, writes
+from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,8 +114,44 @@ def _between(region: Interpreted, place: AccessPath) -> Iterator[_Between]:
 def _changes(region: Interpreted, place: AccessPath) -> list[Write]:
     if place.captured and not (place.root is Root.RECEIVER and not place.owner):
         return writes.changes(region.machine, place)
+    function, name = region.mark.function, region.parameter_at(place)
+    is_entry = bool(place.path) and all(step.startswith("[") and step != ANY_ENTRY for step in place.path)
+    if function is not None and is_entry:
+        return list(dict.fromkeys(_changes_of_passed(region.machine, function, name, place.path, _HOPS)))
     owners = region.owners_at(place)
     return (evidence.changes_of_part if None in owners else evidence.argument_changes)(region.machine, place, owners)
+
+
+def _changes_of_passed(
+    machine: Machine, function: Function, name: str, path: tuple[str, ...], hops: int
+) -> Iterator[Write]:
+    """Changes of entries of what calls of a function pass: of a variable those that lie between calls with it."""
+    callers.calls_of_function(machine, function)  # looks for them
+    passed = list(varying.given_expressions(machine, function, name))
+    for frame, _, expression in passed:
+        root, *steps = steps_of(expression) or ("",)
+        around, outer = naming.text_of(frame), frame.function
+        given = outer if outer is not None and root in parameter_names(outer.node.args) else None
+        held, full = frame.machine.evaluate(frame, expression).place, (*steps, *path)
+        if held.captured and held.seen_as is held.root and given is None:
+            yield from writes.changes(machine, held._replace(path=(*held.path, *path)))
+            continue
+        calls = [call for there, call, one in passed if there.function is outer and steps_of(one)[:1] == (root,)]
+        found = writes.writes_within(frame.module.path, frame.offset, around, root)
+        for write in machine.mutations.seen_through(found):
+            if write.steps == full and (given or _is_amid(around, write.node, calls)):
+                yield write
+        if given is not None and hops:
+            yield from _changes_of_passed(machine, given, root, full, hops - 1)
+
+
+def _is_amid(around: ast.AST, node: ast.AST, calls: list[ast.Call]) -> bool:
+    """Whether something stands between some calls: in a loop around one, or behind one and in front of another."""
+    loops = (loop for loop in walk(around) if isinstance(loop, _LOOPS) and in_rounds(loop, node))
+    if any(in_rounds(loop, call) for loop in loops for call in calls):
+        return True
+    ends = [end_of(call) for call in calls]
+    return min(ends) < end_of(node) < max(ends)
 
 
 def _sites_of(machine: Machine, function: Function, hops: int) -> Iterator[_Site]:
@@ -218,12 +257,13 @@ def _read(machine: Machine, one: _Between) -> Written | None:
     if here.frame is None or put is None:
         return None
     value = machine.evaluate(here.frame, put)
+    passing = Passing(here.frame, write.node, value, put)
     # Of a loop in which the region is not called, it gets what the last round leaves.
     if more := min(rounds(here.frame, write.node, put, MANY), one.repeated or 1):
-        return Written(span, (any_of_kind(value),), more, over(here.frame, write.node, put))
+        values = tuple(map(any_of_kind, varying.handed(machine, [passing])))
+        return Written(span, values, more, over(here.frame, write.node, put))
     if key_of(value) is not None:
         return Written(span, (value,))
-    passing = Passing(here.frame, write.node, value, put)
     return _handed(machine, function, write) or _made(machine, passing, span)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.program.domain.access_paths import AccessPath, Root
-from nonstrict.program.domain.values import Kind, Value
+from nonstrict.program.domain.values import Kind, Value, join
 
 if TYPE_CHECKING:
     from nonstrict.program.contracts.interpreted import Interpreted
@@ -14,6 +14,8 @@ _BARE = {Root.ARGUMENT: "argument", Root.GLOBAL: "global", Root.CELL: "cell", Ro
 #: What lives in a cell is a local of the frame to Dynamo, as an argument is, with its attributes and entries.
 _AS_LOCAL = {Root.CELL: Root.ARGUMENT}
 _OF_OBJECT = {Root.ARGUMENT: "attribute of an argument", Root.GLOBAL: "attribute of a global object"}
+#: Also an entry of a container that one holds: a whole number in it is a constant (measured on torch 2.13).
+_OF_MODULE = "attribute of an object that a module holds"
 _ENTRIES = {
     (Root.ARGUMENT, Kind.DICT): "entry of a dict argument",
     (Root.ARGUMENT, Kind.LIST): "entry of a list argument",
@@ -29,9 +31,11 @@ def sources(region: Interpreted, place: AccessPath) -> tuple[str, ...]:
         return (_BARE[place.seen_as],) if place.seen_as in _BARE else ()
     held = holders(region, place)
     if not place.path[-1].startswith("."):
-        holder = held[-1]
-        found = _ENTRIES.get((_root(place), holder.kind)) if holder is not None else None
-        return (found,) if found else ()
+        among = held[-1].alternatives() if held[-1] is not None else ()
+        kinds = {one.kind for one in among} - {Kind.UNKNOWN}
+        found = _ENTRIES.get((_root(place), kinds.pop())) if len(kinds) == 1 else None
+        in_module = any(one is not None and one.kind is Kind.MODULE for one in held)
+        return () if found is None else (_OF_MODULE,) if in_module else (found,)
     return _of_attribute(region, place, held)
 
 
@@ -41,7 +45,7 @@ def _of_attribute(region: Interpreted, place: AccessPath, held: list[Value | Non
         own = len(place.path) == 1
         return ("attribute of the module",) if own else ("attribute of a submodule",)
     if any(one is not None and one.kind is Kind.MODULE for one in held):
-        return ("attribute of an object that a module holds",)
+        return (_OF_MODULE,)
     if holder is not None and holder.kind is Kind.CLASS:
         return ("attribute of a class",)
     if holder is None or holder.kind is not Kind.OBJECT:
@@ -88,4 +92,8 @@ def _known(held: Value | None) -> Value | None:
 
 
 def _stepped(held: Value | None, step: str) -> Value | None:
-    return held.heap.step(step) if held is not None and held.heap is not None else None
+    found: Value | None = None
+    for one in held.alternatives() if held is not None else ():
+        reached = one.heap.step(step) if one.heap is not None else None
+        found = join(found, reached) if reached is not None else found
+    return found

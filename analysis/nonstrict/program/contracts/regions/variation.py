@@ -9,6 +9,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.events import Use
+from nonstrict.facts.steps import entry
 from nonstrict.findings import Related
 from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.boundary.varying import growing_by
@@ -110,7 +111,7 @@ def _passed(region: Interpreted, given: Effect) -> Varied:
             passed, count = [*passed, default], count + 1
         kinds = _kinds(passed)
     else:
-        count, kinds = _held(calls, values), _kinds(values)
+        count, kinds = _held(calls, place.path), _kinds(values)
     return Varied(kinds, count, _shown(calls)) if kinds and count > 1 else _NONE
 
 
@@ -208,14 +209,32 @@ def _reached(value: Value, path: tuple[str, ...]) -> Value | None:
     return found
 
 
-def _held(calls: list[Passing], values: list[Value]) -> int:
-    """How many values objects hold that calls make: `step(x, State(i))`."""
+def _held(calls: list[Passing], path: tuple[str, ...]) -> int:
+    """How many values objects hold that calls make: `step(x, State(i))`, `step(x, {"rate": rate})`."""
     made = [one for one in calls if isinstance(one.expression, (ast.Call, ast.List, ast.Tuple, ast.Dict))]
-    looped = [rounds(one.frame, one.node, one.expression, MANY) for one in made if one.expression is not None]
-    constants = {key_of(value) for value in values}
+    parts = ((one, _part(one.expression, path)) for one in made if one.expression is not None)
+    looped = [rounds(one.frame, one.node, part, MANY) for one, part in parts if part is not None]
+    kept = (_reached(one.value, path) for one in calls)
+    constants = {key_of(value) for value in kept if value is not None}
     if None not in constants:
         return len(constants)
     return max(looped, default=0)
+
+
+def _part(made: ast.expr, path: tuple[str, ...]) -> ast.expr | None:
+    """What some steps lead to in a container that is written out, as far as they do; None where it may be several."""
+    for step in path:
+        if isinstance(made, ast.Dict):
+            entries = {entry(key): one for key, one in zip(made.keys, made.values, strict=True) if key is not None}
+        elif isinstance(made, (ast.List, ast.Tuple)):
+            entries = {f"[{at}]": one for at, one in enumerate(made.elts)}
+        else:
+            return made
+        found = next(iter(entries.values()), None) if len(entries) == 1 else entries.get(step)
+        if found is None:
+            return None
+        made = found
+    return made
 
 
 def _given_to(region: Interpreted, made: list[Passing]) -> Varied:
