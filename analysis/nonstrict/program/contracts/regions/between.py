@@ -87,6 +87,18 @@ def written(region: Interpreted, place: AccessPath) -> list[Written]:
     return [one for one in found if one is not None]
 
 
+def growing(region: Interpreted, place: AccessPath) -> tuple[int, tuple[Span, ...]]:
+    """How often the container at a place is made longer between calls, and where; 0 if it is changed otherwise too."""
+    lying = list(_between(region, place))
+    inside = [edge.summary.definition for edge in region.summary.calls.values()]  # what the region runs itself
+    lying = [one for one in lying if one.function is None or one.function not in inside]
+    longer = [one for one in lying if one.repeated and isinstance(one.write.node, ast.Call) and adds(one.write.node)]
+    if not longer or len(longer) < len(lying):
+        return 0, ()
+    spans = tuple(span_of(one.write.path, one.write.offset, one.write.node) for one in longer)
+    return max(min(one.counted, one.repeated) for one in longer), spans
+
+
 def is_set_anew(region: Interpreted, place: AccessPath) -> bool:
     """Whether what lives at a place is set anew outside of the region in front of every call, or every few."""
     return any(one.each and not adds(one.write.node) for one in _between(region, place))

@@ -23,14 +23,19 @@ class _Idle(NamedTuple):
     left: bool
 
 
-def has_idle_path(region: Interpreted) -> bool:
-    """Whether the text of a region has a way on which no tensor is computed, whatever decides on it."""
+def has_idle_path(region: Interpreted, empty: Collection[ast.AST] = ()) -> bool:
+    """Whether the text of a region has a way on which no tensor is computed, whatever decides on it.
+
+    Loops over what is `empty` may not run.
+    """
     function = region.mark.function
     body = function.node.body if function is not None else []
     if not isinstance(body, list):
         return False
     summary = region.summary
     computing = {*summary.operations, *(edge.node for edge in summary.calls.values())}
+    loops = (one for one in walk(function.node) if isinstance(one, ast.For) and one.iter in empty) if function else ()
+    computing -= {node for loop in loops for part in loop.body for node in walk(part)}
     return any(_through(body, computing))
 
 

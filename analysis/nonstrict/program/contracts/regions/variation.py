@@ -13,7 +13,16 @@ from nonstrict.facts.steps import entry
 from nonstrict.findings import Related
 from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.boundary.varying import growing_by
-from nonstrict.program.contracts.regions import between, callees, instances, lengths, rates, sizes, types_passed
+from nonstrict.program.contracts.regions import (
+    between,
+    callees,
+    idle_paths,
+    instances,
+    lengths,
+    rates,
+    sizes,
+    types_passed,
+)
 from nonstrict.program.contracts.regions.tensors import difference
 from nonstrict.program.discovery import callers
 from nonstrict.program.domain.access_paths import Root
@@ -54,6 +63,7 @@ _MADE = "objects with other values are made here"
 _OPTIONAL = "called with a tensor here, and without elsewhere"
 _TYPED = "called with a value of another type here"
 _FUNCTIONS = "called with several functions here"
+_GROWS_HERE = "grows here between the calls"
 _GROWS = "called with another length here"
 OF_TENSORS = {
     "last size": "called with the batches of a loader here, of which the last one is smaller",
@@ -251,6 +261,8 @@ def _given_to(region: Interpreted, made: list[Passing]) -> Varied:
 
 def _written(region: Interpreted, given: Effect) -> Varied:
     """What is written between the calls of the region."""
+    if given.how is Use.LENGTH:
+        return _grown(region, given)
     found = between.written(region, given.place)
     values = [value for one in found for value in one.values]
     kinds = _kinds(values)
@@ -259,6 +271,19 @@ def _written(region: Interpreted, given: Effect) -> Varied:
     count = len(constants) + sum(more.values())
     spans = dict.fromkeys(Related(one.span, _WRITTEN) for one in found)
     return Varied(kinds, count, tuple(spans)) if kinds and count > 1 else _NONE
+
+
+def _grown(region: Interpreted, given: Effect) -> Varied:
+    """A list that the region loops over, or whose length it asks for, and that grows between the calls.
+
+    Where the first call computes nothing for an empty list, no later one is compiled either (measured on torch 2.13).
+    """
+    number, spans = between.growing(region, given.place) if given.value.kind is Kind.LIST else (0, ())
+    if number < 2 or idle_paths.has_idle_path(region, {given.node}):
+        return _NONE
+    element = given.value.heap.element if given.value.heap is not None else None
+    kind = "list length" if element is not None and element.is_tensor else "length of a list of numbers"
+    return Varied(frozenset({kind}), number, tuple(Related(span, _GROWS_HERE) for span in spans[:1]))
 
 
 # -- kinds --------------------------------------------------------------------------------------------------------
