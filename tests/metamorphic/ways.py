@@ -52,6 +52,7 @@ MEANT = {
     ("all_in_main", "nst803", "One of several that a loop sets"): _SYMBOLIC,
     ("all_in_main", "nst803", "A counter in a loop over what a function is given"): _SYMBOLIC,
     ("all_in_main", "nst803", "A helper whose cache Dynamo ignores"): _SYMBOLIC,
+    ("all_in_main", "nst803", "Numbers under the keys of dictionaries"): _SYMBOLIC,
     ("all_in_main", "nst806", "Guards of globals"): _NO_GLOBAL,
     ("all_in_main", "nst806", "Beside a guard that is kept"): _SYMBOLIC,
 }
