@@ -60,8 +60,14 @@ def neutral(program: Program, suspect: Suspect, suspects: Sequence[Suspect]) -> 
                 yield found[0]
 
 
-#: In which order ways are taken: mended first, left out first, replaced by one value or by another first.
-_ORDERS = ((0, 1, 2, 3), (1, 2, 0, 3), (2, 1, 0, 3), (3, 1, 0, 2))
+_MENDED, _LEFT_OUT, _REPLACED, _REPLACED_OTHERWISE = range(4)
+#: In which order ways are tried.
+_ORDERS = (
+    (_MENDED, _LEFT_OUT, _REPLACED, _REPLACED_OTHERWISE),
+    (_LEFT_OUT, _REPLACED, _MENDED, _REPLACED_OTHERWISE),
+    (_REPLACED, _LEFT_OUT, _MENDED, _REPLACED_OTHERWISE),
+    (_REPLACED_OTHERWISE, _LEFT_OUT, _MENDED, _REPLACED),
+)
 
 
 def _without(
@@ -96,35 +102,36 @@ class _Texts:
         self._read: dict[str, str | None] = {program.path: program.text, **program.overlays}
 
     def ways(self, rival: Suspect, kind: int) -> Iterator[_Way]:
-        """The ways of one kind to neutralise a finding: mended, left out, and two values in its place."""
-        if kind == 0:
+        """The ways of one kind to neutralise a finding."""
+        if kind == _MENDED:
             # Those of notebooks speak of cells.
             fixes = rival.fixes if not self._program.in_cells else ()
-            yield from (_Way(_told(rival, "mended"), fix) for fix in fixes)
+            yield from (_Way(_told(rival, "mended"), _with_absolute_paths(fix)) for fix in fixes)
             return
         text = self._text(rival.path)
         tree = _parsed(text) if text is not None else None
         if text is None or tree is None:
             return
         found = _expression(tree, rival)
-        if kind == 1:
+        if kind == _LEFT_OUT:
             statement = _statement(tree, rival)
             if statement is not None:
                 rows = (statement.end_lineno or statement.lineno) - statement.lineno
                 yield _way(rival, text, statement, "pass" + "\n" * rows, "left out")
         elif found is not None:
-            value = str(kind == 2) if _is_condition(tree, found) else ("1" if kind == 2 else "None")
+            first = kind == _REPLACED
+            value = str(first) if _is_condition(tree, found) else ("1" if first else "None")
             yield _way(rival, text, found, value, f"replaced by {value}")
 
     def changed(self, edits: Sequence[LocatedEdit]) -> Program | None:
         """The program with some edits made; None where they cannot be."""
         texts: dict[str, str] = {}
         try:
-            for path in {os.path.abspath(edit.location.path) for edit in edits}:
+            for path in {edit.location.path for edit in edits}:
                 text = self._text(path)
                 if text is None:
                     return None
-                here = [edit for edit in edits if os.path.abspath(edit.location.path) == path]
+                here = [edit for edit in edits if edit.location.path == path]
                 texts[path] = replaced(text, replacements(text, here))
         except CannotApply:
             return None
@@ -140,6 +147,11 @@ class _Texts:
             except UnreadableSource:
                 self._read[path] = None
         return self._read[path]
+
+
+def _with_absolute_paths(fix: LocatedFix) -> LocatedFix:
+    edits = (one._replace(location=one.location._replace(path=os.path.abspath(one.location.path))) for one in fix.edits)
+    return fix._replace(edits=tuple(edits))
 
 
 def _parsed(text: str) -> ast.Module | None:
@@ -207,7 +219,6 @@ def _around(suspect: Suspect) -> Location:
 
 def _moved(suspect: Suspect, edits: Sequence[LocatedEdit]) -> Suspect:
     """A finding where it stands once some edits are made."""
-    edits = [edit._replace(location=edit.location._replace(path=os.path.abspath(edit.location.path))) for edit in edits]
 
     def row(path: str, line: int, column: int = 1) -> int:
         return moved(Location(path, line, column, line, column), edits)[0]

@@ -140,8 +140,11 @@ def values_until(frame: Frame | None, loop: Loop, test: ast.Compare, bound: floa
     if not isinstance(by, (int, float)) or start is None or step.bounded or holds is None or computed is None:
         return _until_from_unknown(step.op, by)
     found = 0
-    while found < _MOST and holds(start, bound) is goes_on:
-        start, found = computed(start, by), found + 1
+    try:
+        while found < _MOST and holds(start, bound) is goes_on:
+            start, found = computed(start, by), found + 1
+    except ArithmeticError:
+        return None  # the program raises there, too
     return found if found < _MOST else 0
 
 
