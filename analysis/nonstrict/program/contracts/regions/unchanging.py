@@ -103,7 +103,8 @@ def _is_harmless_call(frame: Frame, call: ast.Call, hops: int) -> bool:
 
 def _is_harmless_method(name: str) -> bool:
     """Whether a method of a tensor leaves it what it is."""
-    return name == "backward" or (tensor_method(name) is not None and not name.endswith("_") and not rebinds(name))
+    method = tensor_method(name)
+    return name == "backward" or (method is not None and not method.mutates and not rebinds(name))
 
 
 def _is_same(frame: Frame, node: ast.AST) -> bool:
