@@ -43,6 +43,7 @@ TENSORS = {
 _TENSOR_USES = {
     "arithmetic": ("return v * 2", tuple(kind for kind in TENSORS if kind != "None or tensor")),
     "branch": ("return x + 1 if v is None else x + v.sum()", ("None or tensor",)),
+    "operator parameter": ("return F.layer_norm(x[:4], (4,), v)", ("None or tensor",)),
     "branch on a size": ("return v + 1 if v.shape[0] > 6 else v - 1", ("size", "size from 0")),
     "equal size": ("return v + 1 if v.shape[0] == 6 else v - 1", ("size", "size from 0")),
     "loop over a size": ("for _ in range(v.shape[0]):\n    x = x + 1\nreturn x", ("size",)),

@@ -40,13 +40,13 @@ def between(root: ast.AST, first: ast.AST, middle: ast.AST, last: ast.AST) -> li
 def surely_runs(function: ast.AST, node: ast.AST) -> bool:
     """Whether a node of a function runs whenever that is called."""
     way = _way(function, node)
-    before = itertools.takewhile(lambda one: one is not node, _in_order(function))
+    before = itertools.takewhile(lambda one: one is not node, in_order(function))
     return _is_sure(way[1:]) and not any(isinstance(one, _LEAVING) for one in before)
 
 
 def stands_behind(root: ast.AST, first: ast.AST, other: ast.AST) -> bool:
     """Whether a node stands behind another one in a text."""
-    behind = itertools.dropwhile(lambda one: one is not first, _in_order(root))
+    behind = itertools.dropwhile(lambda one: one is not first, in_order(root))
     return any(one is other for one in behind)
 
 
@@ -88,7 +88,7 @@ def _from_to(root: ast.AST, begin: _Way, end: _Way) -> list[ast.AST]:
     """What stands between the statement that holds the end of a way and the end of another, with that statement."""
     simple = next(one for one in reversed(begin) if isinstance(one, (ast.stmt, ast.Module)))
     start = begin[-1] if hasattr(simple, "body") else simple
-    nodes = itertools.dropwhile(lambda one: one is not start, _in_order(root))
+    nodes = itertools.dropwhile(lambda one: one is not start, in_order(root))
     apart = {*walk(begin[-1])}
     return [one for one in itertools.takewhile(lambda one: one is not end[-1], nodes) if one not in apart]
 
@@ -106,11 +106,11 @@ def _in_rounds(begin: _Way, inner: _Way) -> list[ast.AST] | None:
     return [one for one in inside if one not in apart]
 
 
-def _in_order(root: ast.AST) -> Iterator[ast.AST]:
+def in_order(root: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a text in its order."""
     yield root
     for child in children(root):
-        yield from _in_order(child)
+        yield from in_order(child)
 
 
 def _is_sure(way: Sequence[ast.AST]) -> bool:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.effects import Effect
     from nonstrict.program.state.frames import Frame
 
+#: What tells torch that a size varies, in front of the first call.
+MARKS = frozenset({"mark_dynamic", "maybe_mark_dynamic", "mark_unbacked"})
 #: What torch raises where a dimension is marked as dynamic and is not.
 _VIOLATION = "ConstraintViolationError"
 _BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While)

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.scopes import is_as_passed
-from nonstrict.program.contracts.boundary import varying
+from nonstrict.program.contracts.boundary import dynamic_sizes, varying
 from nonstrict.program.contracts.regions import requiring
 from nonstrict.program.contracts.regions.compilations import Compilations
 from nonstrict.program.discovery import callers
@@ -44,7 +44,7 @@ def given(region: Interpreted, name: str) -> Iterator[tuple[Frame, ast.Call, ast
 def _handed_on(frame: Frame, node: ast.Call, passed: ast.expr, hops: int) -> Iterator[tuple[Frame, ast.Call, ast.expr]]:
     """What a call passes, or where it hands on a parameter of its function, what the calls of that pass."""
     function, outer = frame.function, list[tuple["Frame", ast.Call, ast.expr]]()
-    if function is not None and hops and isinstance(passed, ast.Name) and _hands_on(function.node, passed.id):
+    if function is not None and hops and isinstance(passed, ast.Name) and _hands_on(frame, function.node, passed):
         callers.calls_of_function(frame.machine, function)  # looks for them
         outer = list(varying.given_expressions(frame.machine, function, passed.id))
     for call in outer:
@@ -53,9 +53,12 @@ def _handed_on(frame: Frame, node: ast.Call, passed: ast.expr, hops: int) -> Ite
         yield frame, node, passed
 
 
-def _hands_on(function: FunctionNode, name: str) -> bool:
-    """Whether a function passes a parameter as it got it, and says nothing else of its gradients."""
-    return is_as_passed(function, name) and not requiring.is_switched(function, name)
+def _hands_on(frame: Frame, function: FunctionNode, passed: ast.Name) -> bool:
+    """Whether a function passes a parameter as it got it, and says nothing else of its gradients and its sizes."""
+    changes = requiring.is_switched(function, passed.id) or any(
+        dynamic_sizes.marking(frame, passed, dynamic_sizes.MARKS)
+    )
+    return is_as_passed(function, passed.id) and not changes
 
 
 def _given(region: Interpreted, name: str) -> Iterator[tuple[Frame, ast.Call, ast.expr]]:

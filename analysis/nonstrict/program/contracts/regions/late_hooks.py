@@ -18,13 +18,11 @@ from nonstrict.facts import succession
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
 from nonstrict.program.contracts.boundary.varying import drops
-from nonstrict.program.contracts.regions import calls, options, unchanging
-from nonstrict.program.contracts.regions.compilations import Compilations
+from nonstrict.program.contracts.regions import called_modules, calls, options, unchanging
 from nonstrict.program.discovery import callers
 from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.effects import Effect, Observed, span_of
-from nonstrict.program.domain.values import UNKNOWN, Kind
-from nonstrict.program.externals import held_modules
+from nonstrict.program.domain.values import Kind
 from nonstrict.program.externals.hooks import Members, Registrations
 from nonstrict.program.objects import naming
 
@@ -71,8 +69,10 @@ def of_region(region: Interpreted) -> Iterator[LateHook]:
     if options.is_set(machine, _OPTION, region.mark.path):
         return
     seen = [one.effect for one in region.observed(Event.LAYER) if not one.in_hook and not _may_not_run(one)]
-    for module in _compiled(region):
-        yield from of_module(region, module, [one for effect in seen for one in _called(region, effect, module)])
+    for module in called_modules.compiled(region):
+        yield from of_module(
+            region, module, [one for effect in seen for one in called_modules.called(region, effect, module)]
+        )
 
 
 def of_module(region: Interpreted, compiled: Value | None, called: list[Value]) -> Iterator[LateHook]:
@@ -94,30 +94,6 @@ def of_module(region: Interpreted, compiled: Value | None, called: list[Value]) 
 
 def _may_not_run(seen: Observed) -> bool:
     return seen.effect.conditional or any(edge.conditional for edge in seen.chain)
-
-
-def _compiled(region: Interpreted) -> list[Value | None]:
-    """The modules that are compiled to the region; None alone for a function."""
-    if region.receiver is None or region.receiver.kind is not Kind.MODULE:
-        return [None]
-    found = {id(region.receiver.heap): region.receiver}
-    for _, target in region.machine.part(Compilations).given_here():
-        for one in target.alternatives():
-            if one.kind is Kind.MODULE and one.ref is region.receiver.ref:
-                found.setdefault(id(one.heap), one)
-    return [*found.values()]
-
-
-def _called(region: Interpreted, layer: Effect, compiled: Value | None) -> Iterator[Value]:
-    """The modules that a call of one calls; in another module than the region was read with, those at its place."""
-    own, value = region.receiver, layer.value
-    if compiled is not None and own is not None and compiled.heap is not own.heap:
-        value = compiled if layer.place.root is Root.ARGUMENT else UNKNOWN
-        for step in layer.place.path:
-            value = (value.heap.step(step) if value.heap is not None else None) or UNKNOWN
-    if value.kind is Kind.MODULE:
-        yield value
-        yield from held_modules.called(value)
 
 
 def _holder(one: Registration) -> AbstractObject | None:

@@ -6,6 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.reaching import source
+from nonstrict.facts.walk import walk
+from nonstrict.program.contracts.regions import origins
 from nonstrict.program.interpret.rounds import MANY, entries_in_loop, rounds
 from nonstrict.program.objects import iteration, naming
 
@@ -15,11 +17,23 @@ if TYPE_CHECKING:
 _NONE = frozenset[int]()
 
 
-def given(frame: Frame, place: ast.AST, number: ast.expr) -> tuple[frozenset[int], int]:
-    """The numbers that an expression is seen to be, or how many there are that are not known."""
+def given(frame: Frame, place: ast.AST, number: ast.expr, hops: int = origins.HOPS) -> tuple[frozenset[int], int]:
+    """The numbers that an expression is seen to be, or how many there are that are not known.
+
+    What is another one only in other calls of the function around it, those tell.
+    """
+    here = _given(frame, place, number)
+    if any(here) or not hops:
+        return here
+    several = [given(*one, hops - 1) for one in origins.asked_of_callers(origins.Asked(frame, place, number))]
+    return _NONE.union(*(told for told, _ in several)), sum(others for _, others in several)
+
+
+def _given(frame: Frame, place: ast.AST, number: ast.expr) -> tuple[frozenset[int], int]:
     told = source(naming.text_of(frame), number)
-    if isinstance(told, ast.Constant):
-        return (frozenset({told.value}) if isinstance(told.value, int) else _NONE), 0
+    if not any(isinstance(node, ast.Name) for node in walk(told)):
+        known = frame.machine.evaluate(frame, told).const
+        return (frozenset({known}) if isinstance(known, int) else _NONE), 0
     for one in dict.fromkeys((number, told)):
         entries = entries_in_loop(frame, place, one)
         numbers = [entry.const for entry in entries if isinstance(entry.const, int)]

@@ -9,6 +9,7 @@ from nonstrict.knowledge import guards
 from nonstrict.program.contracts.regions import (
     between,
     differing_options,
+    freezing,
     guarded,
     idle_paths,
     inside,
@@ -16,6 +17,7 @@ from nonstrict.program.contracts.regions import (
     sizes,
     torch_states,
     training_modes,
+    types_passed,
     variation,
 )
 from nonstrict.program.contracts.regions import options as dynamo_options
@@ -108,6 +110,7 @@ def _of_states(region: Interpreted) -> Iterator[tuple[str, Observed, int]]:
     yield from ((differing_options.SOURCE, *one) for one in differing_options.observed(region))
     yield from torch_states.observed(region)
     yield from ((training_modes.SOURCE, *one) for one in training_modes.observed(region))
+    yield from ((freezing.SOURCE, *one) for one in freezing.observed(region))
 
 
 def _of_change(region: Interpreted, place: AccessPath, one: Changed) -> Recompilation | None:
@@ -181,6 +184,8 @@ def _of_use(region: Interpreted, seen: Observed, varied: Varied) -> Recompilatio
     among = of_objects(region, place) if varied.of_objects else sources(region, place)
     if use is Use.PARAMETER and varied.kinds <= variation.OF_TENSORS.keys():
         use = Use.ARITHMETIC  # nothing was known of it but that an operator is given it
+    if use is Use.ARITHMETIC and varied.kinds == _OPTIONAL:
+        use = Use.PARAMETER  # what is computed with may be missing only where an operator or a layer is given it
     rows = rows_of(among, varied.kinds, str(use.value))
     told = told_by(region, rows)
     if use is Use.PARAMETER and varied.kinds == _FLOATS and _is_constant_in_graph(region, place):
@@ -197,6 +202,7 @@ def _is_constant_in_graph(region: Interpreted, place: AccessPath) -> bool:
 
 _SEVERAL = 2
 _FLOATS = frozenset({"float"})
+_OPTIONAL = frozenset({types_passed.OPTIONAL})
 #: Values that a first call may go a way with on which nothing is computed.
 _DECIDING = _FLOATS | {"int", "type of a plain value"}
 

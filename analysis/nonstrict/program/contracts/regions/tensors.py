@@ -13,8 +13,8 @@ from nonstrict.facts.shapes import shape
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.program.contracts.boundary import varying
-from nonstrict.program.contracts.boundary.dynamic_sizes import marking
-from nonstrict.program.contracts.regions import calls, looped, numbers
+from nonstrict.program.contracts.boundary.dynamic_sizes import MARKS, marking
+from nonstrict.program.contracts.regions import calls, looped, numbers, origins
 from nonstrict.program.contracts.regions.loaders import has_smaller_last
 from nonstrict.program.contracts.regions.made import Made, made
 from nonstrict.program.contracts.regions.requiring import GRADIENTS, PARAMETER
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 #: For these sizes torch compiles by themselves, whatever others are.
 _APART = frozenset({0, 1})
-#: What tells torch that a size varies, in front of the first call.
-_MARKS = frozenset({"mark_dynamic", "maybe_mark_dynamic", "mark_unbacked"})
+#: Of a size of which nothing is known: its numbers, and how many there are.
+_UNKNOWN = (frozenset[int](), 0)
 #: A parameter or not, with gradients or without.
 _KINDS = 2
 
@@ -59,7 +59,7 @@ class _Given(NamedTuple):
     frame: Frame
     node: ast.AST
     place: ast.AST
-    sizes: tuple[ast.expr, ...] | None
+    sizes: tuple[ast.expr | None, ...] | None
     layout: str
     rounds: int
     along: frozenset[int] | None
@@ -69,7 +69,7 @@ class _Given(NamedTuple):
 def difference(region: Interpreted, name: str) -> Difference | None:
     """How the tensors differ that are passed for a parameter; None where they are not seen to."""
     passing = {node: (frame, node, one) for frame, node, one in calls.given(region, name)}
-    counted = [call for call in passing.values() if not any(marking(call[0], call[2], _MARKS))]
+    counted = [call for call in passing.values() if not any(marking(call[0], call[2], MARKS))]
     given = [one for call in counted for one in _given(*call, _Region(region, name))]
     growing = next((one for one in given if one.rounds), None)
     if growing is not None:
@@ -114,7 +114,7 @@ def _of_sizes(given: list[_Given]) -> Difference | None:
     for at, several in enumerate(zip(*(one.sizes for one in given if one.sizes is not None), strict=True)):
         told, others = set[int](), 0
         for one, size in zip(given, several, strict=True):
-            values, more = numbers.given(one.frame, one.place, size)
+            values, more = numbers.given(one.frame, one.place, size) if size is not None else _UNKNOWN
             told |= values
             others += more
         if len(told) + others > 1:
@@ -132,13 +132,14 @@ def _of_sizes(given: list[_Given]) -> Difference | None:
 
 def _given(frame: Frame, node: ast.AST, expression: ast.expr, region: _Region) -> Iterator[_Given]:
     """What a call passes, in each round of a loop that goes through what the text lists."""
-    names = naming.names_at(frame)
-    around = naming.text_of(frame)
-    grown, along = _growth(frame, around, node, expression, region)
+    grown, along = _growth(frame, naming.text_of(frame), node, expression, region)
     for one in looped.entries(frame, node, expression):
-        sizes, layout = shape(names, around, one), _layout(names, around, one)
+        origin = origins.origin(frame, one)
+        sizes = shape(origin.names, origin.around, origin.expression)
+        told = tuple(map(origin.told, sizes)) if sizes is not None else None
+        layout = _layout(origin.names, origin.around, origin.expression)
         place = node if one is expression else one
-        yield _Given(frame, node, place, sizes, layout, grown, along, made(frame, place, one))
+        yield _Given(frame, node, place, told, layout, grown, along, made(frame, place, one))
 
 
 def _growth(

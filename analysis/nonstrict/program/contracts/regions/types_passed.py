@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from nonstrict.events import How
     from nonstrict.program.domain.values import Value
 
+OPTIONAL = "None or tensor"
 _TENSOR, _NONE = "tensor", "None"
 _PLAIN = {Kind.BOOL: "bool", Kind.STRING: "str", Kind.NONE: _NONE}
 _NUMBERS = frozenset({"int", "float", "bool"})
@@ -21,7 +22,8 @@ _MEASURED = {
     Use.ARITHMETIC: ("type", _NUMBERS | {_TENSOR}),
     Use.BRANCH: ("type of a plain value", frozenset({"int", "float", "str", _NONE})),
 }
-_OPTIONAL = "None or tensor"
+#: What can be done with a tensor that may be missing.
+OF_OPTIONAL = frozenset({Use.BRANCH, Use.PARAMETER, Use.ARITHMETIC})
 _SEVERAL = 2
 
 
@@ -38,7 +40,7 @@ def several(values: Iterable[Value], how: How | None) -> tuple[str, int]:
     if len(types) < _SEVERAL or not isinstance(how, Use):
         return "", 0
     if types == {_TENSOR, _NONE}:
-        return (_OPTIONAL, len(types)) if how is Use.BRANCH else ("", 0)
+        return (OPTIONAL, len(types)) if how in OF_OPTIONAL else ("", 0)
     kind, measured = _MEASURED.get(how, ("", frozenset[str]()))
     return (kind, len(types)) if types <= measured else ("", 0)
 

@@ -98,12 +98,14 @@ def _passed(region: Interpreted, given: Effect) -> Varied:
     if (size := sizes.at(place)) is not None:
         return _of_size(region, name, size) if not size.tensor.path else _NONE
     default = _left_out(region, function, name)
-    if default is not None and default.kind is Kind.NONE and given.how is Use.BRANCH:
-        return _of_optional(region, function, name)
+    may_be_left_out = default is not None and default.kind is Kind.NONE and given.how in types_passed.OF_OPTIONAL
+    optional = _of_optional(region, function, name) if may_be_left_out and not place.path else _NONE
+    if may_be_left_out and given.how is Use.BRANCH:
+        return optional
     if not place.path and (typed := _of_types(region, function, given)).number > 1:
         return typed
     if given.value.is_tensor and not place.path:
-        return _of_tensors(region, name)
+        return max(_of_tensors(region, name), optional, key=lambda one: one.number)
     if given.value.kind is Kind.UNKNOWN and not place.path and (found := _of_tensors(region, name)).number > 1:
         return found
     if given.how is Use.CALL:
@@ -163,7 +165,7 @@ def _of_optional(region: Interpreted, function: Function, name: str) -> Varied:
     """A parameter that some calls leave out, and others pass a tensor for."""
     given = [one for one in callers.passings(region.machine, function, name) if one.value.is_tensor]
     where = (Related(span_of(one.frame.module.path, one.frame.offset, one.node), _OPTIONAL) for one in given[:1])
-    return Varied(frozenset({"None or tensor"}), 2, tuple(where)) if given else _NONE
+    return Varied(frozenset({types_passed.OPTIONAL}), 2, tuple(where)) if given else _NONE
 
 
 def _of_tensors(region: Interpreted, name: str) -> Varied:
