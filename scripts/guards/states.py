@@ -23,17 +23,20 @@ _OF_OBJECTS = (
     "entry of a global dict",
 )
 
-_DTYPES = "DTYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32]"
+_DTYPES = """
+DTYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32]
+DTYPES += [torch.int16, torch.int8, torch.uint8, torch.bool, torch.complex64, torch.complex128]
+"""
 TENSORS = {
     "tensor": Kind("[torch.full((4,), float(i)) for i in range(12)]"),
     "size": Kind("[torch.ones(i) for i in range(2, 14)]"),
     "size from 0": Kind("[torch.ones(i) for i in range(12)]"),
     "last size": Kind("[torch.ones(4 if i < 11 else 3) for i in range(12)]"),
     "two sizes": Kind("[torch.ones(i, i + 1) for i in range(2, 14)]"),
-    "rank": Kind("[torch.ones((2,) * (1 + i % 6)) for i in range(12)]"),
+    "rank": Kind("[torch.ones((2,) * (1 + i)) for i in range(12)]"),
     "strides": Kind("[torch.ones(4, 4).t() if i % 2 else torch.ones(4, 4) for i in range(12)]"),
     "view": Kind("[torch.ones(8)[4:] if i % 2 else torch.ones(4) for i in range(12)]"),
-    "dtype": Kind("[torch.ones(4, dtype=dtype) for dtype in DTYPES * 2]", _DTYPES),
+    "dtype": Kind("[torch.ones(4, dtype=dtype) for dtype in DTYPES]", _DTYPES),
     "device": Kind('[torch.ones(4, device="meta" if i % 2 else "cpu") for i in range(12)]'),
     "requires_grad": Kind("[torch.ones(4, requires_grad=i % 2 == 0) for i in range(12)]"),
     "parameter": Kind("[nn.Parameter(torch.ones(4)) if i % 2 else torch.ones(4) for i in range(12)]"),
@@ -105,6 +108,10 @@ def scaled(by):
 def times(x, by):
     return x * by
 """
+_OPERATORS = """
+OPERATORS = [torch.sin, torch.cos, torch.tan, torch.exp, torch.abs, torch.neg]
+OPERATORS += [torch.asin, torch.acos, torch.atan, torch.tanh, torch.sigmoid, torch.erf]
+"""
 OBJECTS = {
     "object of one class": Kind("[Base() for _ in range(12)]", _CLASSES),
     "object of another class": Kind("[cls() for cls in CLASSES]", _CLASSES),
@@ -116,7 +123,7 @@ OBJECTS = {
     "closure over a number": Kind("[scaled(i) for i in range(2, 14)]", _CLASSES),
     "partial with a number": Kind("[functools.partial(times, by=i) for i in range(2, 14)]", _CLASSES),
     "bound method": Kind("[Layer().forward for _ in range(12)]", _CLASSES),
-    "operator of torch": Kind("[torch.sin, torch.cos, torch.tan, torch.exp, torch.abs, torch.neg] * 2"),
+    "operator of torch": Kind("OPERATORS", _OPERATORS),
 }
 _CALLED = tuple(kind for kind in OBJECTS if kind != "class")
 _OBJECT_USES = {

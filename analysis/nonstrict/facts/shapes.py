@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.key_sizes import whole_number
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.reaching import reaching, source
 
@@ -25,6 +26,9 @@ def shape(
         bound = reaching(around, expression.id, expression) if expression not in followed else None
         whole = bound.value if bound is not None and bound.part is None else None
         return shape(names, around, whole, followed | {expression}) if whole is not None else None
+    if isinstance(expression, ast.Subscript):
+        base = shape(names, around, expression.value, followed)
+        return _of_slices(base, expression.slice) if base is not None else None
     if not isinstance(expression, ast.Call):
         return None
     call = called(names, expression)
@@ -55,6 +59,27 @@ def _of_sizes(operator: Operator, around: FunctionNode | ast.Module, call: ast.C
     elif together is not None and not operator.spread:
         return None
     return None if not told or any(isinstance(size, ast.Starred) for size in told) else tuple(told)
+
+
+def _of_slices(sizes: tuple[ast.expr, ...], index: ast.expr) -> tuple[ast.expr, ...] | None:
+    """The sizes of a part of a tensor that is cut out along some dimensions: `x[:, :-1]`; None for other indices."""
+    cuts = index.elts if isinstance(index, ast.Tuple) else [index]
+    if len(cuts) > len(sizes):
+        return None
+    parts = [_of_slice(size, cut) for size, cut in zip(sizes, cuts, strict=False)]
+    known = [one for one in parts if one is not None]
+    return (*known, *sizes[len(cuts) :]) if len(known) == len(parts) else None
+
+
+def _of_slice(size: ast.expr, cut: ast.expr) -> ast.expr | None:
+    """What is left of a dimension of which a few at the front, or at the end, are cut off."""
+    if not isinstance(cut, ast.Slice) or cut.step is not None:
+        return None
+    lower, upper = (whole_number(bound) if bound is not None else 0 for bound in (cut.lower, cut.upper))
+    if lower is None or upper is None or lower < 0 or upper > 0:
+        return None
+    off = lower - upper
+    return ast.copy_location(ast.BinOp(size, ast.Sub(), ast.Constant(off)), size) if off else size
 
 
 def is_copy_or(names: Names, one: ast.expr, other: ast.expr) -> bool:

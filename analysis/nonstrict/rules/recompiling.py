@@ -19,7 +19,9 @@ def changes(one: Recompilation) -> str:
     name = f"`{effect.place.text}`"
     if one.changed:
         return f"{name} {'grows' if effect.how in _GROWING and one.limit else 'changes'} in each call"
-    return f"{name} {'has another length' if effect.how is Use.LENGTH else 'varies'} from call to call"
+    if effect.how is not Use.LENGTH:
+        return f"{name} varies from call to call"
+    return f"{name} has {'other keys' if 'keys' in one.kinds else 'another length'} from call to call"
 
 
 def how_often(one: Recompilation) -> str:

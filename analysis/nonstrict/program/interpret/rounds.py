@@ -106,7 +106,7 @@ def varies_in_loop(around: ast.AST, call: ast.AST, expression: ast.expr) -> bool
     return any(True for _ in _loops(around, call, expression))
 
 
-def holds(body: list[ast.stmt], call: ast.AST) -> bool:
+def holds(body: Sequence[ast.AST], call: ast.AST) -> bool:
     """Whether an expression stands in some statements."""
     return any(inner is call for part in body for inner in walk(part))
 

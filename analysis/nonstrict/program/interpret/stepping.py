@@ -175,8 +175,8 @@ def _start(frame: Frame | None, loop: Loop, target: ast.expr) -> float | None:
         if bound is not None and bound.value is not None and bound.part is None:
             value = frame.machine.evaluate(frame, bound.value)
     elif isinstance(target, ast.Attribute) and _stores(walk(around), target) == 1:
-        where, made = made_by(frame, target.value)
-        holder = where.machine.evaluate(where, made)
+        made = made_by(frame, target.value)
+        holder = frame.machine.evaluate(made.frame, made.expression)
         held = holder.heap.step(f".{target.attr}") if holder.heap is not None else None
         value = held or UNKNOWN
     return value.const if isinstance(value.const, (int, float)) else None

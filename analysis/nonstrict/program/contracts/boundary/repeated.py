@@ -52,12 +52,37 @@ def times(machine: Machine, one: Passing, counting: int, hops: int = _HOPS) -> i
     return max((_drawn(one), *_of_callers(machine, one, counting, hops)))
 
 
+def times_made(machine: Machine, one: Passing, counting: int) -> int:
+    """The same, told by what a call passes, or by the expression that this is bound to."""
+    if one.expression is None:
+        return 0
+    made = one._replace(expression=source(naming.text_of(one.frame), one.expression))
+    return max(times(machine, shown, counting) for shown in (one, made))
+
+
 def _drawn(one: Passing) -> int:
     """A number that is drawn, or read from a clock, in each round of a loop."""
-    drawn = {effect.node for effect in one.value.taint if effect.event is Event.RANDOM}
-    loops = (loop for loop in walk(naming.text_of(one.frame)) if isinstance(loop, _Loop)) if drawn else ()
-    both = (loop for loop in loops if rounds.in_rounds(loop, one.node))
-    return rounds.SOME if any(rounds.in_rounds(loop, node) for loop in both for node in drawn) else 0
+    return _in_rounds(one.frame, one.node, {one.node for one in one.value.taint if one.event is Event.RANDOM})
+
+
+def draws(frame: Frame, place: ast.AST, number: ast.expr) -> int:
+    """How many values a number has in a text that draws it: in a loop around a place, or in each call of a function."""
+    around = naming.text_of(frame)
+    made = source(around, number)
+    parts = [made, *(source(around, node) for node in walk(made) if isinstance(node, ast.Name))]
+    told = [frame.machine.evaluate(frame, one) for one in parts]
+    drawn = {one.node for value in told for one in value.taint if one.event is Event.RANDOM}
+    if not drawn:
+        return 0
+    own = frame.function is not None and any(node in drawn for node in walk(around))
+    several = own and frame.function is not None and _calls(frame.machine, frame.function, rounds.MANY) > 1
+    return rounds.SOME if several else _in_rounds(frame, place, drawn)
+
+
+def _in_rounds(frame: Frame, place: ast.AST, nodes: set[ast.AST]) -> int:
+    loops = (loop for loop in walk(naming.text_of(frame)) if isinstance(loop, _Loop)) if nodes else ()
+    both = (loop for loop in loops if rounds.in_rounds(loop, place))
+    return rounds.SOME if any(rounds.in_rounds(loop, node) for loop in both for node in nodes) else 0
 
 
 def _of_callers(machine: Machine, one: Passing, counting: int, hops: int) -> Iterator[int]:

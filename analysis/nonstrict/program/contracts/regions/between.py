@@ -21,6 +21,7 @@ from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.constant_folding import key_of
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import any_of_kind
+from nonstrict.program.interpret.makers import in_words_of_call
 from nonstrict.program.interpret.rounds import ADDING, MANY, SOME, holds, in_rounds, over, rounds, turns
 from nonstrict.program.interpret.stepping import may_return, number_made, step_of
 from nonstrict.program.mutations import evidence, writes
@@ -268,6 +269,7 @@ def _read(machine: Machine, one: _Between) -> Written | None:
     put = write.value or _target(write.node)
     if here.frame is None or put is None:
         return None
+    put = in_words_of_call(here.frame, put)
     value = machine.evaluate(here.frame, put)
     passing = Passing(here.frame, write.node, value, put)
     # Of a loop in which the region is not called, it gets what the last round leaves.

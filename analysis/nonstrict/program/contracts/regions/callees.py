@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.events import Event, Use
 from nonstrict.facts.closures import loads
 from nonstrict.facts.scopes import is_as_passed
+from nonstrict.program.contracts.boundary import repeated
 from nonstrict.program.discovery import callers
 from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.constant_folding import key_of
 from nonstrict.program.domain.references import Partial
 from nonstrict.program.domain.values import UNKNOWN, Kind, Value
-from nonstrict.program.interpret.rounds import MANY, rounds
+from nonstrict.program.interpret.rounds import MANY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,12 +30,13 @@ if TYPE_CHECKING:
 
 _CODE = "lambda of another text"
 _OPERATOR = "operator of torch"
+_MODULE = "module of another class"
 _CLOSURE = "closure over a number"
 _PARTIAL = "partial with a number"
 
 
 class _Callee(NamedTuple):
-    """A function as Dynamo guards it: its code, or the name of an operator, and the numbers that it holds."""
+    """A function or module as Dynamo guards it: its code, class, or the name of an operator, and its numbers."""
 
     code: object
     kind: str
@@ -59,12 +61,18 @@ def called(frame: Frame, node: ast.Call) -> None:
 def difference(region: Interpreted, function: Function, name: str) -> tuple[str, int, Passing] | None:
     """How the functions differ that calls pass for a parameter, how many there are, and one such call."""
     passed = [(one, found) for one in callers.passings(region.machine, function, name) if (found := _callees(one))]
-    codes = {callee.code: callee.kind for _, found in passed for callee in found}
+    codes = {callee.code: callee.kind for one, found in passed for callee in _passed_by(one, found)}
     if len(codes) > 1:
-        of_torch = set(codes.values()) == {_OPERATOR}
-        return _OPERATOR if of_torch else _CODE, len(codes), passed[0][0]
+        kinds = {*codes.values()}
+        alike = len(kinds) == 1 and kinds <= {_OPERATOR, _MODULE}
+        return kinds.pop() if alike else _CODE, len(codes), passed[0][0]
     numbers = _numbers(passed)
     return (next(iter(codes.values())), numbers, passed[0][0]) if numbers > 1 else None
+
+
+def _passed_by(one: Passing, found: list[_Callee]) -> list[_Callee]:
+    """What a call passes: what may be one of several is the same each time where no loop gives another one."""
+    return found if repeated.times_made(one.frame.machine, one, MANY) else found[:1]
 
 
 def _numbers(passed: Iterable[tuple[Passing, list[_Callee]]]) -> int:
@@ -74,8 +82,8 @@ def _numbers(passed: Iterable[tuple[Passing, list[_Callee]]]) -> int:
         keys = {callee.key for callee in found if callee.numbers}
         if None not in keys:
             known |= keys
-        elif one.expression is not None:
-            more += rounds(one.frame, one.node, one.expression, MANY)
+        else:
+            more += repeated.times_made(one.frame.machine, one, MANY)
     return len(known) + more
 
 
@@ -92,6 +100,8 @@ def _callee(value: Value) -> _Callee | None:
         inner = _callee(value.ref.function)
         held = (*value.ref.positional, *(one for _, one in value.ref.keywords))
         return _Callee(("partial", inner.code), _PARTIAL, tuple(filter(_is_number, held))) if inner else None
+    if value.kind is Kind.MODULE and value.ref is not None:
+        return _Callee(value.ref, _MODULE, ())
     function = value.function
     if value.kind is not Kind.FUNCTION or function is None or function.traits:
         return None

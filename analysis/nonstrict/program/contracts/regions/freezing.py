@@ -23,7 +23,7 @@ from nonstrict.program.interpret.rounds import holds, varies_in_loop
 from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.program.contracts.interpreted import Interpreted
@@ -71,7 +71,7 @@ class _Switch(NamedTuple):
 def observed(region: Interpreted) -> Iterator[tuple[Observed, int]]:
     """A call of a region of whose modules parameters are frozen in some calls and not in others, for each module."""
     made = [(frame, node) for frame, node, _, _ in calls.of(region) if isinstance(node, ast.Call)]
-    switches = [one for frame in {id(one): one for one, _ in made}.values() for one in _switches(frame)]
+    switches = [one for frame in _around(made, _HOPS) for one in _switches(frame)]
     own = _modules(region) if switches else _NONE
     for one in {id(each.held): each for each in switches}.values():
         if not own & _within(one.held):
@@ -83,6 +83,15 @@ def observed(region: Interpreted) -> Iterator[tuple[Observed, int]]:
             place = AccessPath(Root.UNKNOWN, "", f"{ast.unparse(one.module)}.{_ATTRIBUTE}")
             effect = Effect(Event.GUARD, frame.module.path, frame.offset, call, place, how=Use.ARITHMETIC)
             yield Observed(effect, (), in_hook=False), _NUMBER
+
+
+def _around(made: Iterable[tuple[Frame, ast.AST]], hops: int) -> Iterator[Frame]:
+    """The frames that make some calls, and those that call their functions."""
+    for frame in {id(one): one for one, _ in made}.values():
+        yield frame
+        if frame.function is not None and hops:
+            outer = callers.calls_of_function(frame.machine, frame.function)
+            yield from _around([(there, node) for there, node, _, _ in outer], hops - 1)
 
 
 def _runs(frame: Frame, call: ast.Call, held: AbstractObject) -> bool:

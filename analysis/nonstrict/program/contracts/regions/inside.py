@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.events import Change, Event
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
-from nonstrict.program.contracts.regions import guarded, shape_caches
+from nonstrict.program.contracts.regions import guarded, shape_caches, training_modes
 from nonstrict.program.contracts.regions.between import adds
 from nonstrict.program.contracts.regions.guard_sources import held_at
 from nonstrict.program.discovery import roots
 from nonstrict.program.domain.values import TENSORS, Kind
-from nonstrict.program.interpret.rounds import ADDING
+from nonstrict.program.interpret.rounds import ADDING, holds
 from nonstrict.program.interpret.stepping import step_of
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _told(region: Interpreted, several: list[Observed]) -> Changed | None:
 
 def _kind(region: Interpreted, effect: Effect) -> str:
     """What the table of guards calls a change; "" where it is not known to be another one in each call."""
-    if effect.lazy or effect.conditional or _may_not_run(region, effect):
+    if effect.lazy or (effect.conditional and not _runs_in_training(region, effect)) or _may_not_run(region, effect):
         return ""
     if effect.how is Change.OPERATOR and effect.value.kind is Kind.LIST:
         return _of_list(effect) if isinstance(effect.node, ast.AugAssign) and adds(effect.node) else ""
@@ -76,6 +76,18 @@ def _may_not_run(region: Interpreted, effect: Effect) -> bool:
     around = roots.function_around(module, effect.node, effect.offset) if module is not None else None
     loops = (one for one in walk(around) if isinstance(one, ast.While)) if around is not None else ()
     return any(inner is effect.node for loop in loops for part in loop.body for inner in walk(part))
+
+
+def _runs_in_training(region: Interpreted, effect: Effect) -> bool:
+    """Whether all that decides on a change is the mode of a module, which is that of training as far as calls tell."""
+    module = region.machine.project.module(effect.path)
+    around = roots.function_around(module, effect.node, effect.offset) if module is not None else None
+    if around is None or not training_modes.may_train(region):
+        return False
+    asked = {seen.effect.node for seen in region.observed(Event.MODE)}
+    holding = [one for one in walk(around) if isinstance(one, ast.If) and holds(one.body, effect.node)]
+    chosen = any(isinstance(one, ast.If) and holds(one.orelse, effect.node) for one in walk(around))
+    return bool(holding) and not chosen and all(one.test in asked for one in holding)
 
 
 def _of_list(effect: Effect) -> str:

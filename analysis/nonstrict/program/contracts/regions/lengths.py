@@ -1,4 +1,7 @@
-"""How many lengths the lists have that calls of a region pass one after the other: `pool[:n]`, `[x] * n`."""
+"""How many lengths the lists have that calls of a region pass one after the other: `pool[:n]`, `[x] * n`.
+
+Of dictionaries it is how many sets of keys.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.reaching import source
 from nonstrict.program.contracts.regions import numbers
+from nonstrict.program.domain.values import NO_CONSTANT, UNKNOWN, Kind
+from nonstrict.program.interpret.rounds import MANY, entries_in_loop, rounds
 from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
@@ -16,21 +21,36 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.values import Value
     from nonstrict.program.state.frames import Frame
 
+#: Those that are seen, and how many others there are.
 _Lengths = tuple[frozenset[int], int]
+_Keys = tuple[frozenset[frozenset[object]], int]
 
 
 def number(calls: Iterable[Passing]) -> int:
-    """How many lengths what calls pass has, all together; 0 where one is not known."""
-    known, more = frozenset[int](), dict[ast.AST, int]()
+    """How many lengths, or sets of keys, what calls pass has, all together; 0 where one is not known."""
+    known, more = frozenset[object](), dict[ast.AST, int]()
     for one in calls:
-        told = _of_expression(one.frame, one.node, one.expression) if one.expression is not None else None
+        told = _of_keys(one) if one.value.kind is Kind.DICT else _of_call(one)
         if told is None:
-            length = _of_value(one.value)
-            if length is None:
-                return 0
-            told = frozenset({length}), 0
+            return 0
         known, more[one.node] = known | told[0], told[1]
     return len(known) + sum(more.values())
+
+
+def _of_call(one: Passing) -> _Lengths | None:
+    """The lengths of what a call passes."""
+    told = _of_expression(one.frame, one.node, one.expression) if one.expression is not None else None
+    length = _of_value(one.value) if told is None else None
+    return told if length is None else (frozenset({length}), 0)
+
+
+def _of_keys(one: Passing) -> _Keys | None:
+    """The sets of keys of a dictionary that a call passes."""
+    made = source(naming.text_of(one.frame), one.expression) if one.expression is not None else None
+    if isinstance(made, ast.Dict):
+        return _of_dict(one.frame, one.node, made)
+    known = one.value.heap is not None and _of_value(one.value) is not None
+    return (frozenset({frozenset(one.value.heap.items)}), 0) if known and one.value.heap is not None else None
 
 
 def _of_expression(frame: Frame, call: ast.AST, expression: ast.expr) -> _Lengths | None:
@@ -67,6 +87,21 @@ def _bound(frame: Frame, made: ast.ListComp) -> ast.expr | None:
     if counted is None or naming.names_at(frame)(counted.func) != "builtins.range" or len(counted.args) != 1:
         return None
     return counted.args[0]
+
+
+def _of_dict(frame: Frame, call: ast.AST, made: ast.Dict) -> _Keys | None:
+    """The sets of keys of a dictionary that is written out, where one key is another one in several calls."""
+    found, others = [frozenset[object]()], 0
+    for key in made.keys:
+        told = frame.machine.evaluate(frame, key) if key is not None else UNKNOWN
+        entries = [one.const for one in entries_in_loop(frame, call, key) or told.alternatives()]
+        if NO_CONSTANT not in entries:
+            found = [frozenset({*keys, entry}) for keys in found for entry in entries]
+        elif key is not None:
+            others += rounds(frame, call, key, MANY)
+        if key is None or (NO_CONSTANT in entries and not others):
+            return None
+    return frozenset(found if not others else ()), others
 
 
 def _of_value(value: Value) -> int | None:

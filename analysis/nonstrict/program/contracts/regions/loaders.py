@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.reaching import source
 from nonstrict.facts.shapes import shape
-from nonstrict.program.contracts.regions.looped import loops_giving
 from nonstrict.program.discovery import callers
+from nonstrict.program.interpret.loop_targets import loops_giving
 from nonstrict.program.interpret.makers import made_by
 from nonstrict.program.objects import naming
 
@@ -30,7 +30,7 @@ def has_smaller_last(frame: Frame, call: ast.AST, expression: ast.expr) -> bool:
 
 
 def _leaves_rest(frame: Frame, iterable: ast.expr, hops: int = _HOPS) -> bool:
-    frame, loader = made_by(frame, iterable)
+    frame, loader, _ = made_by(frame, iterable)
     around, names = naming.text_of(frame), naming.names_at(frame)
     if isinstance(loader, ast.Name) and frame.function is not None and hops:
         passed = callers.passings(frame.machine, frame.function, loader.id)
@@ -45,8 +45,8 @@ def _leaves_rest(frame: Frame, iterable: ast.expr, hops: int = _HOPS) -> bool:
     if drops is not None and not (isinstance(drops, ast.Constant) and drops.value is False):
         return False
     number = _length(frame, around, told["dataset"]) if "dataset" in told else None
-    size = batch.value if isinstance(batch, ast.Constant) and isinstance(batch.value, int) else 0
-    return number is not None and 1 < size < number and number % size != 0
+    size = frame.machine.evaluate(frame, batch).const if batch is not None else 1
+    return number is not None and isinstance(size, int) and 1 < size < number and number % size != 0
 
 
 def _length(frame: Frame, around: FunctionNode | ast.Module, dataset: ast.expr) -> int | None:

@@ -3,48 +3,26 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nonstrict.facts.reaching import source
 from nonstrict.facts.walk import walk
+from nonstrict.program.interpret.loop_targets import loops_giving
 from nonstrict.program.interpret.rounds import holds
 from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from nonstrict.program.state.frames import Frame
 
 
 #: What ends a round before its end; statements that may leave out a call inside.
 _LEAVES = (ast.Continue, ast.Break, ast.Return)
-_CHOOSES = (ast.If, ast.Try, ast.While, ast.Match, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-
-
-class Loop(NamedTuple):
-    """A loop that binds a variable: what it goes through, and the target of each element, but for the number of it."""
-
-    iterable: ast.expr
-    target: ast.expr
-    body: list[ast.stmt]
-
-
-def loops_giving(frame: Frame, call: ast.AST, expression: ast.expr) -> Iterator[Loop]:
-    """The loops around a call that give it a variable, with or without counting: `for i, x in enumerate(xs)`."""
-    name = expression.id if isinstance(expression, ast.Name) else ""
-    for node in walk(naming.text_of(frame)) if name else ():
-        if isinstance(node, ast.For) and holds(node.body, call):
-            loop = _uncounted(frame, node)
-            if any(isinstance(one, ast.Name) and one.id == name for one in walk(loop.target)):
-                yield loop
-
-
-def _uncounted(frame: Frame, node: ast.For) -> Loop:
-    iterable, target = node.iter, node.target
-    counted = isinstance(iterable, ast.Call) and naming.names_at(frame)(iterable.func) == "builtins.enumerate"
-    if counted and isinstance(iterable, ast.Call) and iterable.args and isinstance(target, (ast.Tuple, ast.List)):
-        return Loop(iterable.args[0], target.elts[-1], node.body)
-    return Loop(iterable, target, node.body)
+_CHOOSES = (
+    *(ast.If, ast.IfExp, ast.BoolOp, ast.Lambda, ast.Try, ast.While, ast.Match),
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
+)
 
 
 def entries(frame: Frame, call: ast.AST, expression: ast.expr) -> Sequence[ast.expr]:
@@ -73,15 +51,15 @@ def _taken(target: ast.expr, entry: ast.expr, name: str) -> ast.expr | None:
     return None
 
 
-def _always(body: list[ast.stmt], call: ast.AST) -> bool:
+def _always(body: Sequence[ast.AST], call: ast.AST) -> bool:
     """Whether each round of a loop comes to a call, as far as its statements tell."""
     own = next(one for one in body if holds([one], call))
     if any(isinstance(node, _LEAVES) for part in body for node in walk(part)) or isinstance(own, _CHOOSES):
         return False
-    inner: list[ast.stmt] = getattr(own, "body", [])
+    inner: Sequence[ast.AST] = getattr(own, "body", [])
     return not holds(inner, call) or _always(inner, call)
 
 
-def _binds(body: list[ast.stmt], expression: ast.expr) -> bool:
+def _binds(body: Sequence[ast.AST], expression: ast.expr) -> bool:
     names = (node for part in body for node in walk(part) if isinstance(node, ast.Name))
     return any(not isinstance(node.ctx, ast.Load) and node.id == ast.unparse(expression) for node in names)

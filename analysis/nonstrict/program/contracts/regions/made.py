@@ -10,7 +10,8 @@ from nonstrict.facts.reaching import source
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.marks.form_tables import UNKNOWN
 from nonstrict.program.contracts.marks.tensor_forms import DTYPES, Forms, named_dtype
-from nonstrict.program.contracts.regions import origins, requiring
+from nonstrict.program.contracts.regions import outward, requiring
+from nonstrict.program.interpret.makers import made_by
 from nonstrict.program.interpret.rounds import entries_in_loop
 from nonstrict.program.objects import naming
 
@@ -40,15 +41,15 @@ class Made(NamedTuple):
 
 def made(frame: Frame, call: ast.AST, expression: ast.expr) -> Made:
     """How the tensor is made that a call passes."""
-    origin = origins.origin(frame, expression)
-    source_of_all = source(origin.around, origin.expression)
-    told = _told_dtype(origin.names, source_of_all)
-    said = origin.told(told) if told is not None else None
-    looped = _dtypes(frame, call, said, origins.HOPS) if said is not None else None
+    making = made_by(frame, expression)
+    told = _told_dtype(naming.names_at(making.frame), making.expression)
+    said = making.told(told) if told is not None else None
+    looped = _dtypes(frame, call, said, outward.HOPS) if said is not None else None
     if looped:
         dtypes = looped if looped <= DTYPES else frozenset[str]()
     else:
-        dtype = _Forms(origin.around, origin.names).of(source_of_all).dtype
+        forms = _Forms(naming.text_of(making.frame), naming.names_at(making.frame))
+        dtype = forms.of(making.expression).dtype
         dtype = _DEFAULT if dtype == "default" and not _sets_default(frame) else dtype
         dtypes = frozenset({dtype}) & DTYPES
     return Made(dtypes, requiring.form(frame, expression))
@@ -59,7 +60,7 @@ def _dtypes(frame: Frame, call: ast.AST, told: ast.expr, hops: int) -> frozenset
     entries = entries_in_loop(frame, call, told)
     if entries or not hops:
         return frozenset(map(_dtype_of, entries))
-    outer = list(origins.asked_of_callers(origins.Asked(frame, call, told)))
+    outer = list(outward.asked_of_callers(outward.Asked(frame, call, told)))
     if not outer:
         return frozenset({named} if (named := _dtype_of(frame.machine.evaluate(frame, told))) in DTYPES else ())
     return frozenset[str]().union(*(_dtypes(*one, hops - 1) for one in outer))

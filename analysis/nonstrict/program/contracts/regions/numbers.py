@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.reaching import source
 from nonstrict.facts.walk import walk
-from nonstrict.program.contracts.regions import origins
+from nonstrict.program.contracts.boundary import repeated
+from nonstrict.program.contracts.regions import outward
 from nonstrict.program.interpret.rounds import MANY, entries_in_loop, rounds
 from nonstrict.program.objects import iteration, naming
 
@@ -17,15 +18,16 @@ if TYPE_CHECKING:
 _NONE = frozenset[int]()
 
 
-def given(frame: Frame, place: ast.AST, number: ast.expr, hops: int = origins.HOPS) -> tuple[frozenset[int], int]:
+def given(frame: Frame, place: ast.AST, number: ast.expr, hops: int = outward.HOPS) -> tuple[frozenset[int], int]:
     """The numbers that an expression is seen to be, or how many there are that are not known.
 
     What is another one only in other calls of the function around it, those tell.
     """
     here = _given(frame, place, number)
+    here = here if any(here) else (_NONE, repeated.draws(frame, place, number))
     if any(here) or not hops:
         return here
-    several = [given(*one, hops - 1) for one in origins.asked_of_callers(origins.Asked(frame, place, number))]
+    several = [given(*one, hops - 1) for one in outward.asked_of_callers(outward.Asked(frame, place, number))]
     return _NONE.union(*(told for told, _ in several)), sum(others for _, others in several)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.key_sizes import whole_number
 from nonstrict.facts.layouts import rearranged
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.reaching import source
@@ -14,10 +15,12 @@ from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.boundary.dynamic_sizes import MARKS, marking
-from nonstrict.program.contracts.regions import calls, looped, numbers, origins
+from nonstrict.program.contracts.regions import calls, looped, numbers
 from nonstrict.program.contracts.regions.loaders import has_smaller_last
 from nonstrict.program.contracts.regions.made import Made, made
+from nonstrict.program.contracts.regions.outward import Asked
 from nonstrict.program.contracts.regions.requiring import GRADIENTS, PARAMETER
+from nonstrict.program.interpret.makers import made_by
 from nonstrict.program.interpret.rounds import MANY, holds, turns
 from nonstrict.program.objects import naming
 
@@ -26,12 +29,11 @@ if TYPE_CHECKING:
 
     from nonstrict.facts.library_calls import Names
     from nonstrict.program.contracts.interpreted import Interpreted
+    from nonstrict.program.interpret.makers import Making
     from nonstrict.program.state.frames import Frame
 
 #: For these sizes torch compiles by themselves, whatever others are.
 _APART = frozenset({0, 1})
-#: Of a size of which nothing is known: its numbers, and how many there are.
-_UNKNOWN = (frozenset[int](), 0)
 #: A parameter or not, with gradients or without.
 _KINDS = 2
 
@@ -59,7 +61,7 @@ class _Given(NamedTuple):
     frame: Frame
     node: ast.AST
     place: ast.AST
-    sizes: tuple[ast.expr | None, ...] | None
+    sizes: tuple[Asked, ...] | None
     layout: str
     rounds: int
     along: frozenset[int] | None
@@ -113,8 +115,8 @@ def _of_sizes(given: list[_Given]) -> Difference | None:
     rank = len(given[0].sizes or ())
     for at, several in enumerate(zip(*(one.sizes for one in given if one.sizes is not None), strict=True)):
         told, others = set[int](), 0
-        for one, size in zip(given, several, strict=True):
-            values, more = numbers.given(one.frame, one.place, size) if size is not None else _UNKNOWN
+        for size in several:
+            values, more = numbers.given(*size)
             told |= values
             others += more
         if len(told) + others > 1:
@@ -134,12 +136,18 @@ def _given(frame: Frame, node: ast.AST, expression: ast.expr, region: _Region) -
     """What a call passes, in each round of a loop that goes through what the text lists."""
     grown, along = _growth(frame, naming.text_of(frame), node, expression, region)
     for one in looped.entries(frame, node, expression):
-        origin = origins.origin(frame, one)
-        sizes = shape(origin.names, origin.around, origin.expression)
-        told = tuple(map(origin.told, sizes)) if sizes is not None else None
-        layout = _layout(origin.names, origin.around, origin.expression)
-        place = node if one is expression else one
+        making, place = made_by(frame, one), node if one is expression else one
+        around, names = naming.text_of(making.frame), naming.names_at(making.frame)
+        sizes = shape(names, around, making.expression)
+        told = tuple(_told(making, frame, place, size) for size in sizes) if sizes is not None else None
+        layout = _layout(names, around, making.expression)
         yield _Given(frame, node, place, told, layout, grown, along, made(frame, place, one))
+
+
+def _told(making: Making, frame: Frame, place: ast.AST, size: ast.expr) -> Asked:
+    """A size in the words of the text around the call, or else in those of the text that makes the tensor."""
+    told = making.told(size)
+    return Asked(making.frame, making.expression, size) if told is None else Asked(frame, place, told)
 
 
 def _growth(
@@ -212,16 +220,7 @@ def _joined(names: Names, value: ast.expr, steps: tuple[str, ...]) -> frozenset[
     if len(parts) < _KINDS or not any(steps_of(part) == steps for part in parts):
         return None
     told = [*value.args[1:2], *(one.value for one in value.keywords if one.arg == "dim")]
-    return frozenset(one for part in told if (one := _whole(part)) is not None)
-
-
-def _whole(number: ast.expr) -> int | None:
-    """The number that is written, with or without a sign."""
-    try:
-        told = ast.literal_eval(number)
-    except ValueError:
-        return None
-    return told if isinstance(told, int) else None
+    return frozenset(one for part in told if (one := whole_number(part)) is not None)
 
 
 def _layout(names: Names, around: ast.AST, expression: ast.expr) -> str:

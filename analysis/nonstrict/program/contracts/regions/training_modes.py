@@ -60,6 +60,13 @@ def uses(region: Interpreted) -> Iterator[tuple[Observed, tuple[Related, ...]]]:
         yield from ((seen, evidence) for seen in first.values())
 
 
+def may_train(region: Interpreted) -> bool:
+    """Whether calls of the region meet modules that train, as they do unless `eval()` is said somewhere."""
+    found = _by_mode(region)
+    texts = {frame.module for frame, _, _, _ in calls.of(region)}
+    return True in found or not (found or any(module.holds(".eval(") for module in texts))
+
+
 def _by_mode(region: Interpreted) -> dict[bool, _Called]:
     """The last call of the region in each mode, if the region reads modes."""
     places = list(dict.fromkeys(seen.effect.place for seen in region.observed(Event.MODE)))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.events import Use
 from nonstrict.facts.steps import entry
 from nonstrict.findings import Related
-from nonstrict.program.contracts.boundary import varying
+from nonstrict.program.contracts.boundary import repeated, varying
 from nonstrict.program.contracts.boundary.varying import growing_by
 from nonstrict.program.contracts.regions import (
     between,
@@ -29,6 +29,7 @@ from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.constant_folding import key_of
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import Kind
+from nonstrict.program.interpret.makers import in_words_of_call
 from nonstrict.program.interpret.rounds import MANY, rounds
 from nonstrict.program.objects.parameters import default_nodes, definition_frame
 
@@ -112,7 +113,7 @@ def _passed(region: Interpreted, given: Effect) -> Varied:
         return _of_callees(region, function, name)
     if given.how is Use.LENGTH and not place.path:
         return _of_container(region, function, given)
-    passings = list(callers.passings(region.machine, function, name))
+    passings = [_computed(one) for one in callers.passings(region.machine, function, name)]
     if not place.path and (number := rates.number(passings)) > 1:
         return Varied(frozenset({"float"}), number, _shown(passings))
     calls = [one for one in passings if place.path or not types_passed.is_of_array(one.value)]
@@ -127,6 +128,11 @@ def _passed(region: Interpreted, given: Effect) -> Varied:
     return Varied(kinds, count, _shown(calls)) if kinds and count > 1 else _NONE
 
 
+def _computed(one: Passing) -> Passing:
+    """What a call passes, in its own words where a function computes it: `f(x, rate_at(epoch))`."""
+    return one._replace(expression=in_words_of_call(one.frame, one.expression)) if one.expression is not None else one
+
+
 def _shown(calls: list[Passing]) -> tuple[Related, ...]:
     """The first of some calls that pass several values."""
     return tuple(Related(span_of(one.frame.module.path, one.frame.offset, one.node), _SEVERAL) for one in calls[:1])
@@ -135,11 +141,19 @@ def _shown(calls: list[Passing]) -> tuple[Related, ...]:
 def _of_types(region: Interpreted, function: Function, given: Effect) -> Varied:
     """Values of several types, in calls that are all made."""
     calls = list(callers.passings(region.machine, function, region.parameter_at(given.place)))
-    if types_passed.several(varying.handed(region.machine, calls), given.how)[1]:
+    if types_passed.several(_each(region, calls), given.how)[1]:
         calls = [one for one in calls if not varying.is_chosen(one.frame, one.node)]
-    kind, number = types_passed.several(varying.handed(region.machine, calls), given.how)
+    kind, number = types_passed.several(_each(region, calls), given.how)
     where = (Related(span_of(one.frame.module.path, one.frame.offset, one.node), _TYPED) for one in calls[-1:])
     return Varied(frozenset({kind}), number, tuple(where)) if kind else _NONE
+
+
+def _each(region: Interpreted, calls: list[Passing]) -> Iterator[Value]:
+    """What calls pass; of what is another value in each round of a loop, all that it may be."""
+    for one in calls:
+        several = repeated.times_made(region.machine, one, MANY) > 1
+        for value in varying.handed(region.machine, [one]):
+            yield from value.alternatives() if several else (value,)
 
 
 def _left_out(region: Interpreted, function: Function, name: str) -> Value | None:
