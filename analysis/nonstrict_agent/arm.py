@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 import re
 import sys
-import sysconfig
 import types
 from typing import TYPE_CHECKING, Any
 
+from nonstrict_agent import leaving_out
 from nonstrict_agent.batons import install_batons
 from nonstrict_agent.fixtures import conftests
-from nonstrict_agent.loading import LoadError, Program, install_overlays, load, search
+from nonstrict_agent.loading import LoadError, Program, load, search
 from nonstrict_agent.observe.compiling import Compilations
 from nonstrict_agent.observe.errors import describe_error
 from nonstrict_agent.observe.events import Events
 from nonstrict_agent.observe.lines import Lines
 from nonstrict_agent.observe.records import LogRecords
+from nonstrict_agent.project_files import install_project, user_files
 from nonstrict_agent.recorder import EnoughCalls, Recorder, Recording, seed
 from nonstrict_agent.regions import EAGER, FAKE, install_regions
 from nonstrict_agent.testing import SkippedError, run_test
@@ -36,9 +37,9 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     collected), `gradients`, `calls` (how many calls of regions are followed), `each` (how many of one region), `repeat`
     and `changes` (see `Recording`), `alone` (see `install_regions`), `only` (see `Recording`), `logged` (whether every
     level of logging is switched on), `cached` (whether torch may take graphs from its caches).
-    The trace holds `calls`, `lines`, `missing`, `gradients`, `files`, `ahead` (whether anything is traced ahead of
-    time), `applied` (see `observe.applied`), `numbers` (see `observe.numbers`), and `failure` with a sentence where the
-    program did not get to its driver.
+    The trace holds `calls`, `lines`, `missing` (see `leaving_out.told`), `needs` (see `Recorder`), `gradients`,
+    `files`, `ahead` (whether anything is traced ahead of time), `applied` (see `observe.applied`), `numbers` (see
+    `observe.numbers`), and `failure` with a sentence where the program did not get to its driver.
     """
     sys.argv = [job["path"]]
     search(program_in(job))
@@ -53,20 +54,20 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     if compilations is not None:
         compilations.install()
     install_batons()
-    install_overlays(job.get("overlays", {}))
+    install_project(job["root"], job["path"], job.get("overlays", {}))
     is_test = job["driver"]["kind"] == "test"
     # Tests are run from the project's directory.
     os.chdir(job["root"] if is_test else os.path.dirname(job["path"]) or "/")
     events.install()
     records.install(every_level=job.get("logged", False))
-    trace: dict[str, Any] = {"calls": recorder.calls, "missing": [], "logged": job.get("logged", False)}
+    trace: dict[str, Any] = {"calls": recorder.calls, "missing": leaving_out.told, "logged": job.get("logged", False)}
     seed(0)
     if job.get("lines"):
         lines.start()
     try:
         around = conftests(job["path"], job["root"]) if is_test else ([], [])
-        trace["stop"] = _loaded_and_driven(job, is_user, around, trace["missing"])
-        if job.get("gradients"):
+        trace["stop"] = _loaded_and_driven(job, is_user, around)
+        if job.get("gradients") and not recorder.needs:
             trace["gradients"] = recorder.gradients()
     except LoadError as error:
         trace["failure"] = str(error)
@@ -77,6 +78,7 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
             lines.stop()
             trace["lines"] = {path: sorted(seen) for path, seen in lines.seen.items()}
     trace["ahead"] = recorder.is_ahead
+    trace["needs"] = recorder.needs
     trace["numbers"] = recorder.numbers.kept
     trace["applied"] = [one.told() for one in recorder.applications.seen]
     trace["files"] = sorted({str(module.__file__) for module in Modules(is_user)()})
@@ -87,11 +89,10 @@ def _loaded_and_driven(
     job: dict[str, Any],
     is_user: Callable[[str], bool],
     around: tuple[list[types.ModuleType], list[str]],
-    missing: list[str],
 ) -> Any:
     """How a program ended (see `drive`), which may be while it was loaded."""
     try:
-        module = load(program_in(job), missing).module
+        module = load(program_in(job))
     except EnoughCalls:
         # Scripts whose own top level calls the region.
         return {"kind": "enough"}
@@ -166,22 +167,6 @@ def _member(module: types.ModuleType, name: str) -> Any:
     for part in name.split("."):
         value = getattr(value, part)
     return value
-
-
-def user_files(root: str, path: str) -> Callable[[str], bool]:
-    """Says of a file name whether it is the user's: below the project, and in no folder of installed packages."""
-    base = os.path.join(os.path.abspath(root), "")
-    installed = [os.path.join(sysconfig.get_path(name), "") for name in ("purelib", "platlib", "stdlib")]
-    agent = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
-
-    def is_user(name: str) -> bool:
-        if name == path:
-            return True
-        if not name.startswith(base) or name.startswith(agent):
-            return False
-        return not any(name.startswith(folder) for folder in installed) and f"{os.sep}site-packages{os.sep}" not in name
-
-    return is_user
 
 
 class Modules:

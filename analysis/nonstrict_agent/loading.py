@@ -1,7 +1,7 @@
 """Makes the part of a user's file that an experiment needs into a module: the real name, the real lines, no more code.
 
-The engine says which top-level statements are kept. They are executed one by one; an import that fails binds its names
-to an object that raises only when it is used. Texts of unsaved buffers stand in for files on the disk.
+The engine says which top-level statements are kept. They are executed one by one; one that fails is left out as far as
+the program can do without what it makes.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ import __future__
 import ast
 import importlib
 import importlib.machinery
-import linecache
 import os
 import sys
 import types
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from nonstrict_agent import renamed
+from nonstrict_agent import leaving_out, renamed
+from nonstrict_agent.leaving_out import bound_names, is_observation, leave_out, sentence
+from nonstrict_agent.project_files import remember_lines
 from nonstrict_agent.recorder import EnoughCalls
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
+from nonstrict_agent.stand_ins import MissingModuleError, loading
 
 #: Names of folders that hold installed packages.
 _INSTALLED = ("site-packages", "dist-packages")
+#: Statements that are there for what they bind.
+_MAKING = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.With, ast.If, ast.Try)
 
 
 class LoadError(Exception):
@@ -54,46 +54,6 @@ class Program(NamedTuple):
     packages: tuple[tuple[str, str], ...] = ()
 
 
-class Loaded(NamedTuple):
-    """The module, and a sentence for each import that failed and each statement that was left out for it."""
-
-    module: types.ModuleType
-    missing: list[str]
-
-
-def install_overlays(texts: Mapping[str, str]) -> None:
-    """Let imports read unsaved buffers instead of files, without reading or writing bytecode for them."""
-    buffers = {os.path.abspath(path): text for path, text in texts.items()}
-
-    class BufferLoader(importlib.machinery.SourceFileLoader):
-        def get_data(self, path: str) -> bytes:
-            """The buffer of a path, else the file."""
-            text = buffers.get(os.path.abspath(path))
-            return super().get_data(path) if text is None else text.encode("utf-8", "surrogatepass")
-
-        def path_stats(self, path: str) -> Any:
-            """Refuse where a buffer stands for the file: bytecode is looked up by these."""
-            if os.path.abspath(path) in buffers:
-                raise OSError("an unsaved buffer has no bytecode")
-            return super().path_stats(path)
-
-    if buffers:
-        hook = importlib.machinery.FileFinder.path_hook(
-            (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES),
-            (BufferLoader, importlib.machinery.SOURCE_SUFFIXES),
-            (importlib.machinery.SourcelessFileLoader, importlib.machinery.BYTECODE_SUFFIXES),
-        )
-        sys.path_hooks.insert(0, hook)
-        sys.path_importer_cache.clear()
-    for path, text in buffers.items():
-        remember_lines(path, text)
-
-
-def remember_lines(path: str, text: str) -> None:
-    """Let tracebacks and `inspect` see a text instead of the file; an entry without a time is never checked again."""
-    linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
-
-
 def module_of(program: Program) -> types.ModuleType:
     """An empty module under the name that imports of the project would give it, its packages imported."""
     search(program)
@@ -110,7 +70,7 @@ def module_of(program: Program) -> types.ModuleType:
         try:
             importlib.import_module(package)
         except Exception as error:
-            raise LoadError(f"the package `{package}` cannot be imported: {_sentence(error)}") from error
+            raise LoadError(f"the package `{package}` cannot be imported: {sentence(error)}") from error
     sys.modules[name] = module
     return module
 
@@ -126,10 +86,8 @@ def search(program: Program) -> None:
     sys.path[place:place] = dict.fromkeys(further)
 
 
-def load(program: Program, missing: list[str] | None = None) -> Loaded:
-    """Execute the kept statements of a program.
-
-    `missing` is a list that is filled, also where no result comes because the program is stopped.
+def load(program: Program) -> types.ModuleType:
+    """The module of a program, in which the kept statements are executed; `leaving_out.told` says which failed.
 
     Raises:
         LoadError: a statement raised, or the text does not parse.
@@ -143,18 +101,17 @@ def load(program: Program, missing: list[str] | None = None) -> Loaded:
     if not program.cuda:
         tree = _OnCpu().visit(tree)
     remember_lines(program.path, program.text)
-    loaded = Loaded(module_of(program), [] if missing is None else missing)
-    namespace = vars(loaded.module)
+    module = module_of(program)
     for index, statement in enumerate(tree.body):
         if program.kept is None or index in program.kept:
             for part in _unguarded(statement):
                 try:
-                    _execute(part, program.path, namespace, loaded.missing, flags)
+                    _execute(part, program.path, vars(module), flags)
                 except LoadError as error:
                     if not program.in_cells:
                         raise
-                    loaded.missing.append(str(error))
-    return loaded
+                    leaving_out.told.append(str(error))
+    return module
 
 
 def _unguarded(statement: ast.stmt) -> list[ast.stmt]:
@@ -176,62 +133,28 @@ def _future_flags(tree: ast.Module) -> int:
     return flags
 
 
-def _execute(statement: ast.stmt, path: str, namespace: dict[str, Any], missing: list[str], flags: int) -> None:
+def _execute(statement: ast.stmt, path: str, namespace: dict[str, Any], flags: int) -> None:
     try:
         code = compile(ast.Module([statement], []), path, "exec", flags=flags, dont_inherit=True)
-        exec(code, namespace)  # noqa: S102 - inside the sandbox
-    except ImportError as error:
-        importing = isinstance(statement, (ast.Import, ast.ImportFrom, ast.Try, ast.If))
-        if not importing and not isinstance(error, MissingModuleError):
-            raise LoadError(f"line {_line(error, path) or statement.lineno}: {_sentence(error)}") from error
-        missing.append(f"line {statement.lineno}: {error}")
-        for name in bound_names(statement):
-            namespace.setdefault(name, Missing(name, error))
+        with loading():
+            exec(code, namespace)  # noqa: S102 - inside the sandbox
     except EnoughCalls:
         raise
     except BaseException as error:  # `pytest.importorskip` raises none that is an `Exception`
-        raise LoadError(f"line {_line(error, path) or statement.lineno}: {_sentence(error)}") from error
+        if not _may_be_left_out(statement, error):
+            raise LoadError(f"line {_line(error, path) or statement.lineno}: {sentence(error)}") from error
+        leave_out(statement, path, namespace, error)
 
 
-def bound_names(statement: ast.stmt) -> Collection[str]:
-    """The names that a top-level statement binds, without those inside functions and classes."""
-    names: set[str] = set()
-    pending: list[ast.AST] = [statement]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            names.add(node.name)
-            continue
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            names |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-        pending.extend(ast.iter_child_nodes(node))
-    return names
+def _may_be_left_out(statement: ast.stmt, error: BaseException) -> bool:
+    """Whether the program may go on without what a statement of its own would have made, unless that is used.
 
-
-class MissingModuleError(ImportError):
-    """A module that could not be imported is needed after all."""
-
-
-class Missing:
-    """What a failed import is bound to: it raises the reason when it is used."""
-
-    def __init__(self, name: str, error: BaseException) -> None:
-        self.__dict__.update(_name=name, _error=error)
-
-    def __getattr__(self, attribute: str) -> Any:
-        if attribute.startswith("__") and attribute.endswith("__"):
-            raise AttributeError(attribute)
-        raise MissingModuleError(f"`{self._name}` could not be imported: {self._error}")
-
-    def __call__(self, *arguments: object, **keywords: object) -> Any:
-        """Refuse to be called."""
-        raise MissingModuleError(f"`{self._name}` could not be imported: {self._error}")
-
-    def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type, ...]:
-        """Refuse to be a base class."""
-        raise MissingModuleError(f"`{self._name}` could not be imported: {self._error}")
+    What a definition raises, and a statement that makes nothing, is what the program does.
+    """
+    if isinstance(error, MissingModuleError):
+        return True
+    makes = isinstance(statement, _MAKING) and bool(bound_names(statement))
+    return makes and isinstance(error, (Exception, SystemExit)) and not is_observation(error)
 
 
 class _Dropped(ast.NodeTransformer):
@@ -279,11 +202,6 @@ class _OnCpu(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute) and node.func.attr == "cuda" and len(node.args) <= 1:
             node.func.attr, node.args, node.keywords = "cpu", [], []
         return node
-
-
-def _sentence(error: BaseException) -> str:
-    text = str(error).strip().split("\n")[0][:300]
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _line(error: BaseException, path: str) -> int | None:

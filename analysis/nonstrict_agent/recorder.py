@@ -18,6 +18,7 @@ from nonstrict_agent.observe.numbers import Numbers
 from nonstrict_agent.observe.state import closure_roots, module_roots, snapshot
 from nonstrict_agent.observe.streams import Streams
 from nonstrict_agent.observe.values import encode
+from nonstrict_agent.stand_ins import compared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -81,6 +82,8 @@ class Recorder:
         #: Whether something is traced ahead of time, by `make_fx` or `export`.
         self.is_ahead = False
         self.calls: list[dict[str, Any]] = []
+        #: What a call could not do without, a sentence each: a program is followed up to that call.
+        self.needs: list[str] = []
         self.kept: list[tuple[Any, Any, Any]] = []
         self.numbers = Numbers()
         self.watched: dict[str, object] = {}
@@ -150,22 +153,13 @@ class Recorder:
         record["between"] = _changed(self._last, before.prints) if self.calls else {}
         self._keep_numbers(inputs, before)
         self.calls.append(record)
-        result, error = None, None
         self._events.taken()
         self._records.taken()
         if self._compilations is not None:
             self._compilations.taken()
         started = time.perf_counter()
         with Streams() as streams:
-            self._events.active = self._records.active = True
-            try:
-                result = function(*arguments, **keywords)
-            except EnoughCalls:
-                raise
-            except BaseException as raised:  # noqa: BLE001 - whatever it is, it is the observation
-                error = raised
-            finally:
-                self._events.active = self._records.active = False
+            result, error = self._result(function, arguments, keywords)
         record["seconds"] = round(time.perf_counter() - started, 4)
         record |= {"out": streams.out, "err": streams.err, "bytes": streams.size, "events": self._events.taken()}
         record["log"] = self._records.taken()
@@ -189,6 +183,30 @@ class Recorder:
         self.kept.append((arguments, keywords, result))
         return result
 
+    def _result(
+        self, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> tuple[Any, BaseException | None]:
+        """What a call returns, or raises.
+
+        Raises:
+            EnoughCalls: it is one too many, or needs what is missing.
+        """
+        result, error, needs = None, None, list[str]()
+        self._events.active = self._records.active = True
+        try:
+            with compared(needs):
+                result = function(*arguments, **keywords)
+        except EnoughCalls:
+            raise
+        except BaseException as raised:  # noqa: BLE001 - whatever it is, it is the observation
+            error = raised
+        finally:
+            self._events.active = self._records.active = False
+        if needs:
+            self.calls.pop()
+        self._stop_at(needs)
+        return result, error
+
     def trace(
         self, region: str, tracer: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
     ) -> Any:
@@ -196,17 +214,29 @@ class Recorder:
         if self._inside:
             # AOTAutograd traces by it too.
             return tracer(*arguments, **keywords)
-        self._inside = True
+        self._inside, needs = True, list[str]()
         try:
-            with Streams():
-                return tracer(*arguments, **keywords)
+            with Streams(), compared(needs):
+                made = tracer(*arguments, **keywords)
         except BaseException as error:
+            self._stop_at(needs)
             self.calls.append(
                 {"region": region, "traced": True, "error": describe_error(error, self._recording.is_user)}
             )
             raise
         finally:
             self._inside = False
+        self._stop_at(needs)
+        return made
+
+    def _stop_at(self, needs: list[str]) -> None:
+        """End a program at a call that needs what is missing.
+
+        What it shows, whether it raised or went on without, is not what the program does.
+        """
+        if needs:
+            self.needs += needs
+            raise EnoughCalls
 
     def _change(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> str:
         """Make and undo the changes that are due before this call; says which was made, if that was possible."""

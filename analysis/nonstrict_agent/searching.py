@@ -7,8 +7,10 @@ from typing import Any
 from nonstrict_agent.arm import program_in
 from nonstrict_agent.inputs.docstrings import examples
 from nonstrict_agent.inputs.search import Found, find_inputs
-from nonstrict_agent.loading import LoadError, install_overlays, load
+from nonstrict_agent.loading import LoadError, load
+from nonstrict_agent.project_files import install_project
 from nonstrict_agent.schedule import member
+from nonstrict_agent.stand_ins import compared
 
 
 def run_search(job: dict[str, Any]) -> dict[str, Any]:
@@ -17,20 +19,24 @@ def run_search(job: dict[str, Any]) -> dict[str, Any]:
     The job holds the fields of an arm's program, `wanted` (lines by file that a call must execute), `search_seconds`.
     The answer holds `calls` (specifications), `examples` (source texts), `how`, and `failure` where nothing was found.
     """
-    install_overlays(job.get("overlays", {}))
+    install_project(job["root"], job["path"], job.get("overlays", {}))
     try:
-        loaded = load(program_in(job))
-        function = member(loaded.module, job["name"])
+        module = load(program_in(job))
+        function = member(module, job["name"])
     except LoadError as error:
         return {"calls": [], "examples": [], "failure": str(error), "stage": "load"}
-    found = find_inputs(
-        function,
-        namespace=vars(loaded.module),
-        seconds=job.get("search_seconds", 3.0),
-        required_lines={path: set(lines) for path, lines in job.get("wanted", {}).items()},
-        variants=2,
-    )
+    needs: list[str] = []
+    with compared(needs):
+        found = find_inputs(
+            function,
+            namespace=vars(module),
+            seconds=job.get("search_seconds", 3.0),
+            required_lines={path: set(lines) for path, lines in job.get("wanted", {}).items()},
+            variants=2,
+        )
     told = examples(function)
     if isinstance(found, Found):
         return {"calls": found.calls, "examples": told, "how": found.how}
+    if needs:
+        return {"calls": [], "examples": told, "failure": needs[0], "stage": "needs"}
     return {"calls": [], "examples": told, "failure": found.reason, "stage": "line" if found.missed else "inputs"}

@@ -7,13 +7,14 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, cast
 
-from nonstrict_agent.arm import Modules, drive, program_in, user_files
+from nonstrict_agent.arm import Modules, drive, program_in
 from nonstrict_agent.code_lines import track_kernels
 from nonstrict_agent.graphs import Collector
-from nonstrict_agent.loading import LoadError, install_overlays, load
+from nonstrict_agent.loading import LoadError, load
 from nonstrict_agent.observe.events import Events
 from nonstrict_agent.observe.records import LogRecords
 from nonstrict_agent.origins import install_origins
+from nonstrict_agent.project_files import install_project, user_files
 from nonstrict_agent.recorder import EnoughCalls, Recorder, Recording, Region, seed
 from nonstrict_agent.regions import INDUCTOR, install_regions
 
@@ -38,14 +39,14 @@ def run_show(job: dict[str, Any]) -> dict[str, Any]:
     install_origins(is_user)
     # `torch.compile` takes a function wherever it takes a name.
     install_regions(recorder, cast("str", collector.backend))
-    install_overlays(job.get("overlays", {}))
+    install_project(job["root"], job["path"], job.get("overlays", {}))
     os.chdir(os.path.dirname(job["path"]) or "/")
     answer: dict[str, Any] = {}
     seed(0)
     try:
-        loaded = load(program_in(job))
-        collector.parameters = _parameters(loaded.module, job["driver"]["name"])
-        answer["stop"] = drive(job["driver"], loaded.module, is_user)
+        module = load(program_in(job))
+        collector.parameters = _parameters(module, job["driver"]["name"])
+        answer["stop"] = drive(job["driver"], module, is_user)
         # Versions of torch without that setting make a backward graph only when it is needed.
         recorder.gradients()
     except LoadError as error:

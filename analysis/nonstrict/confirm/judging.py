@@ -47,6 +47,10 @@ _WHOLE = {
     Experiment.RECOMPILED: ", and nothing is compiled again for it",
     Experiment.LIMIT: ", and torch does not give it up",
 }
+#: Reasons that more calls might have settled.
+_BY_FEWER_CALLS = frozenset({"line-not-reached", "insensitive", "few-values", "not-compiled", "load"})
+#: What is raised where something is needed that could not be imported, by us and by Python.
+_MISSING = frozenset({"MissingModuleError", "ModuleNotFoundError"})
 _REFUSED = "the sandbox refuses what the program does"
 #: Relative differences below this may come from another order of the same operations.
 _ROUNDING = 1e-2
@@ -70,7 +74,22 @@ def judge(suspects: Sequence[Suspect], arms: Arms) -> dict[int, Judgement]:
     found = found_in(arms)
     findings = [suspect for suspect in suspects if not suspect.is_probe]
     judgements = {suspect.number: _judged(suspect, findings, arms, found) for suspect in findings}
-    return judgements | {s.number: _answered(s, findings, arms, found) for s in suspects if s.is_probe}
+    judgements |= {s.number: _answered(s, findings, arms, found) for s in suspects if s.is_probe}
+    told = needed(arms.eager, arms.control, *arms.compiled.values())
+    return {s.number: _cut_short(s, judgements[s.number], told) for s in suspects} if told else judgements
+
+
+def needed(*traces: Mapping[str, Any]) -> str:
+    """What a call could not do without that could not be loaded; empty if there is no such call."""
+    return next((str(one) for trace in traces for one in trace.get("needs", ())), "")
+
+
+def _cut_short(suspect: Suspect, judgement: Judgement, told: str) -> Judgement:
+    """The judgement where calls were followed only up to one that needs what is missing: agreement says nothing."""
+    seen = judgement.status is Status.CONFIRMED and suspect.experiment not in ASKED
+    if seen or judgement.reason not in {"", *_BY_FEWER_CALLS}:
+        return judgement
+    return Judgement(Status.INCONCLUSIVE, "needs", told, judgement.outcomes)
 
 
 def _answered(
@@ -143,6 +162,8 @@ def why_raised(error: Mapping[str, Any]) -> tuple[str, str]:
         return "sandbox", f"{_REFUSED}: {refused}"
     cause = cause_of(error)
     told = f"{cause.type}: {cause.message}"
+    if cause.type in _MISSING:
+        return "needs", cause.message
     return ("needs-cuda" if needs_gpu(told) else "eager-raises"), told
 
 

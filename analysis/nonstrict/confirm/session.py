@@ -21,6 +21,7 @@ from nonstrict.confirm.judging import (
     Judgement,
     foretold,
     judge,
+    needed,
     of_application,
     refusals,
     refused_by_eager,
@@ -68,10 +69,10 @@ _MAX_DRIVERS = 4
 #: Calls that are followed for each further function, and in all.
 _MORE_CALLS, _MOST_CALLS = 4, 60
 #: Reasons for which found arguments may tell more, and those for which another driver of the program may.
-_SEARCHED = frozenset({"inputs", "load", "line-not-reached", "eager-raises"})
+_SEARCHED = frozenset({"inputs", "load", "needs", "line-not-reached", "eager-raises"})
 _OPEN = _SEARCHED | {"not-compiled"}
 #: Reasons that an error of eager code gives, which may be that of another function.
-_BY_ERROR = frozenset({"eager-raises", "sandbox", "needs-cuda"})
+_BY_ERROR = frozenset({"eager-raises", "needs", "sandbox", "needs-cuda"})
 #: Reasons that say, or may say, that other findings are in the way: how many programs without those are tried.
 _DISTURBED = {"blocked": 6, "shared": 6, "insensitive": 2}
 #: Statements that are left out of one driver because they end it.
@@ -220,7 +221,8 @@ class Session:
             if not self._is_searched(suspect):
                 return
         if not answer.get("calls") and self._told[suspect.number].judgement.reason == "inputs":
-            reason = "load" if answer.get("stage") == "load" else "inputs"
+            stage = answer.get("stage")
+            reason = stage if stage in {"load", "needs"} else "inputs"
             self._told[suspect.number] = Told(_without(reason, str(answer.get("failure", ""))))
 
     def _run(self, driver: Driver, suspects: Sequence[Suspect]) -> None:
@@ -463,6 +465,9 @@ def _is_idle(schedule: Schedule, judgement: Judgement) -> bool:
 
 def _without_calls(suspect: Suspect, eager: Mapping[str, Any], control: Mapping[str, Any]) -> Judgement:
     """The judgement where a driver calls no region."""
+    told_of = needed(eager, control)
+    if told_of:
+        return _without("needs", told_of)
     refused = refused_by_eager(suspect, eager)
     if refused is not None:
         return refused

@@ -21,6 +21,7 @@ _REASONS = (
     "load",
     "line-not-reached",
     "eager-raises",
+    "needs",
     "not-compiled",
     "shared",
     "blocked",

@@ -34,6 +34,12 @@ REASONS = {
         "try `--full-import`, and check that the interpreter (`--python`; `nonstrict.interpreter` in an "
         "editor) has what the file imports",
     ),
+    "needs": Reason(
+        "something is missing",
+        "{function} uses what could not be loaded",
+        "`pip install` the package for the interpreter of experiments (`--python`; `nonstrict.interpreter` in an "
+        "editor), or provide what the statement asks for",
+    ),
     "inputs": Reason(
         "no inputs",
         "no inputs were found for {function}",
