@@ -15,7 +15,7 @@ import types
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from nonstrict_agent.stand_ins import StandIn
+from nonstrict_agent.stand_ins import MissingModuleError, StandIn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -31,6 +31,11 @@ _LOADING = _IMPORTING | {os.path.join(_AGENT, name) for name in ("loading.py", "
 _IMPORT_SYSTEM = "<frozen importlib"
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+#: Statements that are there for what they bind, and those of them that bind a value which is reached by its name alone.
+_VALUES = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.With)
+_MAKING = (*_VALUES, *_IMPORTS, ast.If, ast.Try)
+#: Errors of statements that the program cannot do without.
+_needed: list[BaseException] = []
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -97,41 +102,73 @@ def bound_names(statement: ast.stmt) -> Collection[str]:
 
 
 def _changed_names(statement: ast.stmt, namespace: dict[str, Any]) -> Iterator[str]:
-    """The variables whose values a statement would have changed: stores below them, calls of their methods."""
+    """The variables whose values a statement would have changed; what modules hold is not the statement's alone."""
+    found = (root.id for root, is_below in _roots(statement) if is_below)
+    return (name for name in found if not isinstance(namespace.get(name), types.ModuleType))
+
+
+def _roots(statement: ast.stmt) -> Iterator[tuple[ast.Name, bool]]:
+    """The variables that a statement stores something in, or calls for what that does; whether it is below them."""
     pending: list[ast.AST] = [statement]
     while pending:
         node = pending.pop()
         if isinstance(node, _DEFINITIONS):
             continue
-        target: ast.AST | None = None
+        target: ast.expr | None = None
         if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
             target = node
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             target = node.value.func
-        name = _root(target)
-        # What a module of another project holds is not the statement's alone.
-        if name and not isinstance(namespace.get(name), types.ModuleType):
-            yield name
+        whole = target
+        while isinstance(target, (ast.Attribute, ast.Subscript, ast.Call)):
+            target = target.func if isinstance(target, ast.Call) else target.value
+        if isinstance(target, ast.Name):
+            yield target, target is not whole
         pending.extend(ast.iter_child_nodes(node))
 
 
-def _root(node: ast.AST | None) -> str:
-    """The variable that attributes, subscripts and calls start from, empty if there are none."""
-    inner = node
-    while isinstance(inner, (ast.Attribute, ast.Subscript, ast.Call)):
-        inner = inner.func if isinstance(inner, ast.Call) else inner.value
-    return inner.id if isinstance(inner, ast.Name) and inner is not node else ""
+def may_be_left_out(
+    statement: ast.stmt, error: BaseException, namespace: dict[str, Any], *, own: bool, used: bool
+) -> bool:
+    """Whether a program may go on without what a statement would have made, unless that is used.
 
-
-def is_observation(error: BaseException) -> bool:
-    """Whether an error is what torch, or a call that is followed, makes of the program.
-
-    A file that is missing is neither, wherever it is opened.
+    `own` says that it stands in the program's own file, where what a definition raises, and a statement that makes
+    nothing, is what the program does; `used`, that it used stand-ins, which then are the reason. What torch refuses is
+    an observation there; elsewhere only a value, for which a stand-in can be, may be missing. Nothing that sets
+    something of torch may.
     """
-    if isinstance(error, (OSError, ImportError)):
+    if any(error is one for one in _needed):
         return False
-    torch = os.path.join(os.path.dirname(str(getattr(sys.modules.get("torch"), "__file__", ""))), "")
-    return any(name.startswith((_AGENT, torch)) and name not in _LOADING for name in _files_of(error))
+    if used or isinstance(error, MissingModuleError):
+        return True
+    if not isinstance(error, (Exception, SystemExit)) or _comes_through(error, _AGENT):
+        return False
+    if _sets_torch(statement, namespace):
+        _needed.append(error)
+        return False
+    if own and not (isinstance(statement, _MAKING) and bound_names(statement)):
+        return False
+    # A file that is missing is no refusal of torch, even where torch opens it.
+    refused = not isinstance(error, (OSError, ImportError)) and _comes_through(error, _folder_of_torch())
+    return not refused or (not own and isinstance(statement, _VALUES))
+
+
+def _sets_torch(statement: ast.stmt, namespace: dict[str, Any]) -> bool:
+    """Whether a statement changes something of torch, or calls it for what it does."""
+    values = [namespace.get(root.id) for root, _ in _roots(statement)]
+    modules = (one.__name__ for one in values if isinstance(one, types.ModuleType))
+    # What is made by torch is the program's.
+    owners = (getattr(one, "__module__", "") for one in values if isinstance(one, (types.FunctionType, type)))
+    return any(str(name).partition(".")[0] == "torch" for name in (*modules, *owners))
+
+
+def _folder_of_torch() -> str:
+    return os.path.join(os.path.dirname(str(getattr(sys.modules.get("torch"), "__file__", ""))), "")
+
+
+def _comes_through(error: BaseException, folder: str) -> bool:
+    """Whether files of a folder are among those that an error came through, but for those that load the program."""
+    return any(name.startswith(folder) and name not in _LOADING for name in _files_of(error))
 
 
 def _files_of(error: BaseException) -> Iterator[str]:

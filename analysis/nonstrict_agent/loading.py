@@ -16,15 +16,13 @@ import types
 from typing import Any, NamedTuple
 
 from nonstrict_agent import leaving_out, renamed
-from nonstrict_agent.leaving_out import bound_names, is_observation, leave_out, sentence
+from nonstrict_agent.leaving_out import leave_out, may_be_left_out, sentence
 from nonstrict_agent.project_files import remember_lines
 from nonstrict_agent.recorder import EnoughCalls
-from nonstrict_agent.stand_ins import MissingModuleError, loading
+from nonstrict_agent.stand_ins import loading, uses
 
 #: Names of folders that hold installed packages.
 _INSTALLED = ("site-packages", "dist-packages")
-#: Statements that are there for what they bind.
-_MAKING = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.With, ast.If, ast.Try)
 
 
 class LoadError(Exception):
@@ -134,6 +132,7 @@ def _future_flags(tree: ast.Module) -> int:
 
 
 def _execute(statement: ast.stmt, path: str, namespace: dict[str, Any], flags: int) -> None:
+    before = uses()
     try:
         code = compile(ast.Module([statement], []), path, "exec", flags=flags, dont_inherit=True)
         with loading():
@@ -141,20 +140,9 @@ def _execute(statement: ast.stmt, path: str, namespace: dict[str, Any], flags: i
     except EnoughCalls:
         raise
     except BaseException as error:  # `pytest.importorskip` raises none that is an `Exception`
-        if not _may_be_left_out(statement, error):
+        if not may_be_left_out(statement, error, namespace, own=True, used=uses() > before):
             raise LoadError(f"line {_line(error, path) or statement.lineno}: {sentence(error)}") from error
         leave_out(statement, path, namespace, error)
-
-
-def _may_be_left_out(statement: ast.stmt, error: BaseException) -> bool:
-    """Whether the program may go on without what a statement of its own would have made, unless that is used.
-
-    What a definition raises, and a statement that makes nothing, is what the program does.
-    """
-    if isinstance(error, MissingModuleError):
-        return True
-    makes = isinstance(statement, _MAKING) and bool(bound_names(statement))
-    return makes and isinstance(error, (Exception, SystemExit)) and not is_observation(error)
 
 
 class _Dropped(ast.NodeTransformer):

@@ -12,7 +12,7 @@ import sysconfig
 from typing import TYPE_CHECKING, Any
 
 from nonstrict_agent import leaving_out
-from nonstrict_agent.stand_ins import is_compared, loading
+from nonstrict_agent.stand_ins import is_compared, loading, uses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -106,13 +106,14 @@ class _ProjectLoader(importlib.machinery.SourceFileLoader):
 
     def _run(self, code: CodeType, module: ModuleType, statement: ast.stmt | None) -> list[ast.stmt]:
         """Run a statement, None for the whole file; returns what is left to run of that."""
-        namespace = vars(module)
+        namespace, before = vars(module), uses()
         try:
             exec(code, namespace)  # noqa: S102 - inside the sandbox
         except (Exception, SystemExit) as error:
             body = [statement] if statement is not None else self._statements(error, code)
             handled = leaving_out.is_handled(error, sys._getframe(1), self.is_user)
-            if not body or handled or leaving_out.is_observation(error):
+            used = statement is not None and uses() > before
+            if not body or handled or not leaving_out.may_be_left_out(body[0], error, namespace, own=False, used=used):
                 raise
             where = os.path.relpath(self.path, self.root)
             leaving_out.leave_out(body[0], self.path, namespace, error, f"{where}, ")

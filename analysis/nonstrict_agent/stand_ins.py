@@ -25,6 +25,7 @@ class _Process:
         self.loading = False
         self.compared = False
         self.used: list[str] = []
+        self.uses = 0
 
 
 _process = _Process()
@@ -55,6 +56,11 @@ def compared(used: list[str]) -> Generator[None]:
 def is_compared() -> bool:
     """Whether a call is going on that is compared."""
     return _process.compared
+
+
+def uses() -> int:
+    """How often stand-ins were used so far, where that gave another one and where it was refused."""
+    return _process.uses
 
 
 class StandIn:
@@ -126,6 +132,7 @@ def _of(stand_in: StandIn) -> tuple[str, str]:
 
 def _note(stand_in: StandIn) -> str:
     name, reason = _of(stand_in)
+    _process.uses += 1
     told = f"`{name}` {reason}"
     if _process.compared and told not in _process.used:
         _process.used.append(told)
@@ -140,6 +147,7 @@ def _refused(stand_in: StandIn, *_others: object, **_keywords: object) -> NoRetu
 def _made(stand_in: StandIn, step: str) -> StandIn:
     if not _process.loading:
         _refused(stand_in)
+    _process.uses += 1
     name, reason = _of(stand_in)
     if not step or step == "()":
         return StandIn(name, reason)

@@ -139,6 +139,9 @@ FAILING = {
     "exit": "import sys\nsys.exit('usage')\n",
     "raise": "raise RuntimeError('no such device')\n",
     "decorated": "table = {}\n@table['absent']\ndef helper():\n    pass\n",
+    "version": "from importlib.metadata import version\n__version__ = version('absent')\n",
+    "GPU": "import torch\nDEVICE = torch.device('cuda')\nTABLE = torch.ones(2, device=DEVICE)\n",
+    "shape": "import absent, torch\nNET = torch.nn.Linear(absent.WIDTH, 2)\n",
     "features": "from __future__ import annotations\nimport absent\ndef helper(x: Unknown): ...\n",
 }
 
@@ -179,11 +182,33 @@ def test_imports_in_one_statement_fail_one_by_one(project: Project) -> None:
     assert result(trace["calls"][0]) == [2, 2]
 
 
-def test_what_a_sibling_does_to_torch_is_needed(project: Project) -> None:
-    project.write("settings.py", "import torch\ntorch.set_default_dtype('float64')\nSCALE = 2.0\n")
-    trace = project.arm(MAIN.format("import settings\nassert settings.SCALE", "x"))
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import torch\ntorch.set_default_dtype('float64')\n",
+        "import os, torch\ntorch.set_default_dtype(os.environ['NO_SUCH_VARIABLE'])\n",
+        "import os\nimport torch._dynamo.config as options\noptions.suppress_errors = os.environ['NO_SUCH_VARIABLE']\n",
+        "import absent_dir\nfrom torch.utils._pytree import register_pytree_node as r\nr(Point, None, None)\n",
+    ],
+)
+def test_what_a_sibling_does_to_torch_is_needed(project: Project, text: str) -> None:
+    project.write("settings.py", f"{text}\nSCALE = 2.0\n")
+    trace = project.arm(MAIN.format("import settings", "x"))
     assert trace["calls"] == []
-    assert "failure" in trace
+    assert trace["failure"].startswith("line 2: ")
+
+
+def test_an_error_of_torch_that_a_stand_in_led_to(project: Project) -> None:
+    text = "import absent\nNET = torch.nn.Linear(absent.WIDTH, 2)\nSCALE = 2.0"
+    assert result(project.arm(MAIN.format(text, "x * SCALE"))["calls"][0]) == [2, 2]
+    assert project.arm(MAIN.format(text, "NET(x)"))["needs"][0].startswith("`NET` could not be made: line 3: TypeError")
+
+
+def test_a_function_that_fails_before_it_has_done_anything_stays(project: Project) -> None:
+    project.write("settings.py", "import absent\nSCALE = 2.0\ndef scale():\n    return SCALE\n\nabsent.run(scale())\n")
+    project.write("more.py", "def setup(x=2.0):\n    return x * {}[x] if x is None else x\n\nsetup(None)\n")
+    trace = project.arm(MAIN.format("from settings import scale\nfrom more import setup", "x * scale() * setup()"))
+    assert result(trace["calls"][0]) == [4, 4]
 
 
 def test_what_a_call_imports_is_part_of_what_it_does(project: Project) -> None:
