@@ -37,7 +37,8 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     collected), `gradients`, `calls` (how many calls of regions are followed), `each` (how many of one region), `repeat`
     and `changes` (see `Recording`), `alone` (see `install_regions`), `only` (see `Recording`), `logged` (whether every
     level of logging is switched on), `cached` (whether torch may take graphs from its caches).
-    The trace holds `calls`, `lines`, `missing` (see `leaving_out.told`), `needs` (see `Recorder`), `gradients`,
+    The trace holds `calls`, `lines`, `within` (those of them that calls of regions executed), `missing` (see
+    `leaving_out.told`), `needs` (see `Recorder`), `gradients`,
     `files`, `ahead` (whether anything is traced ahead of time), `applied` (see `observe.applied`), `numbers` (see
     `observe.numbers`), and `failure` with a sentence where the program did not get to its driver.
     """
@@ -47,8 +48,8 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     events = Events(is_user)
     records = LogRecords(is_user)
     compilations = Compilations(is_user) if job["backend"] not in {EAGER, FAKE} else None
-    recorder = Recorder(_recording(job, is_user), events, records, compilations)
     lines = Lines(is_user)
+    recorder = Recorder(_recording(job, is_user), events, records, compilations, (lines.inside,))
     cached = job.get("cached", True) and _OPERATORS.search(job["text"]) is None
     install_regions(recorder, job["backend"], job.get("alone", ""), cached=cached)
     if compilations is not None:
@@ -63,6 +64,7 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     trace: dict[str, Any] = {"calls": recorder.calls, "missing": leaving_out.told, "logged": job.get("logged", False)}
     seed(0)
     if job.get("lines"):
+        lines.follow_backward()
         lines.start()
     try:
         around = conftests(job["path"], job["root"]) if is_test else ([], [])
@@ -77,6 +79,7 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
         if job.get("lines"):
             lines.stop()
             trace["lines"] = {path: sorted(seen) for path, seen in lines.seen.items()}
+            trace["within"] = {path: sorted(seen) for path, seen in lines.within.items()}
     trace["ahead"] = recorder.is_ahead
     trace["needs"] = recorder.needs
     trace["numbers"] = recorder.numbers.kept

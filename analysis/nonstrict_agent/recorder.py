@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 import random
@@ -21,7 +22,8 @@ from nonstrict_agent.observe.values import encode
 from nonstrict_agent.stand_ins import compared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from types import CodeType, FunctionType, ModuleType
 
     from nonstrict_agent.observe.compiling import Compilations
@@ -72,9 +74,16 @@ class Recorder:
     """The calls of one arm."""
 
     def __init__(
-        self, recording: Recording, events: Events, records: LogRecords, compilations: Compilations | None = None
+        self,
+        recording: Recording,
+        events: Events,
+        records: LogRecords,
+        compilations: Compilations | None = None,
+        around: Sequence[Callable[[], AbstractContextManager[None]]] = (),
     ) -> None:
+        """Remember who listens; each call of a region is made inside all that `around` makes."""
         self._recording = recording
+        self._around = around
         self._compilations = compilations
         self._events = events
         self._records = records
@@ -194,7 +203,7 @@ class Recorder:
         result, error, needs = None, None, list[str]()
         self._events.active = self._records.active = True
         try:
-            with compared(needs):
+            with compared(needs), self._entered():
                 result = function(*arguments, **keywords)
         except EnoughCalls:
             raise
@@ -206,6 +215,13 @@ class Recorder:
             self.calls.pop()
         self._stop_at(needs)
         return result, error
+
+    @contextlib.contextmanager
+    def _entered(self) -> Generator[None]:
+        with contextlib.ExitStack() as around:
+            for enter in self._around:
+                around.enter_context(enter())
+            yield
 
     def trace(
         self, region: str, tracer: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]

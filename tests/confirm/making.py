@@ -79,7 +79,7 @@ def failing(described: Mapping[str, Any], **fields: Any) -> dict[str, Any]:
 def trace(*calls: Any, lines: Sequence[int] | None = None, **fields: Any) -> dict[str, Any]:
     """What an arm returns; with `lines`, that of the control arm."""
     made: dict[str, Any] = {"calls": list(calls), "missing": [], "stop": {"kind": "end"}, "files": [FILE], **fields}
-    return made if lines is None else {**made, "lines": {FILE: list(lines)}}
+    return made if lines is None else {**made, "lines": {FILE: list(lines)}, "within": {FILE: list(lines)}}
 
 
 def arms(

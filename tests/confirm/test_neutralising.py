@@ -131,3 +131,22 @@ def test_the_expression_itself_is_never_touched(tmp_path: Path, code: str) -> No
     for one in programs(tmp_path, text, code):
         line = one.program.text.split("\n")[min(one.suspect.lines) - 1]
         assert ("TABLE" if code == "NST101" else "print(") in line, one.done
+
+
+def test_what_a_fake_returns_is_mended_or_stays(tmp_path: Path) -> None:
+    text = """
+    import torch
+
+    @torch.library.custom_op("made::total", mutates_args=())
+    def total(x: torch.Tensor) -> torch.Tensor:
+        print("total")
+        x.add_(1)
+        return x.sum(-1)
+
+    @total.register_fake
+    def _(x):
+        return x.new_empty(x.shape)
+    """
+    found = programs(tmp_path, text, "NST607")
+    for one in found:
+        assert "return x.new_empty(x.shape)" in one.program.text or "NST608 (mended" in " ".join(one.done)

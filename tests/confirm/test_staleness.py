@@ -68,7 +68,7 @@ def told_in_place(eager: dict[str, Any], inductor: dict[str, Any], uncached: dic
     """The verdict on regions that change what they are given."""
     made = arms((), ())._replace(
         eager=eager,
-        control={**eager, "lines": {FILE: [LINE]}},
+        control={**eager, "lines": {FILE: [LINE]}, "within": {FILE: [LINE]}},
         compiled={"aot_eager": eager, "inductor": inductor},
         uncached=uncached,
     )

@@ -95,7 +95,13 @@ def _moved_within(call: Mapping[str, Any]) -> set[str]:
 
 
 def fits(suspect: Suspect, divergence: Divergence, eager: Mapping[str, Any]) -> bool:
-    """Whether a divergence fits a suspect by itself, and not for want of others."""
+    """Whether a divergence fits a suspect by itself, and not for want of others.
+
+    An error has to name it, by a line or in words: it may be one of the program as it was changed.
+    """
+    if divergence.channel is Channel.ERROR and not suspect.has(Trait.OPERATOR):
+        named = (suspect.places | suspect.chain) & frozenset(divergence.lines)
+        return bool(named) or suspect.expectation.foretells(divergence.compiled)
     return _strength(suspect, divergence, eager) > 0
 
 
@@ -130,34 +136,62 @@ def _strength_of_values(suspect: Suspect, divergence: Divergence, eager: Mapping
 
 
 def _explains_error(suspect: Suspect, divergence: Divergence, suspects: Sequence[Suspect], arms: Arms) -> bool:
-    """Whether an error is the one that a finding predicts: it names its line, or speaks of its kind."""
+    """Whether an error is the one that a finding predicts: its expression raised it, or it speaks of its kind."""
     rivals = [other for other in suspects if reached(other, arms.control) and related(other, divergence, arms)]
-    told = _lines_of_error(divergence, arms)
+    on_line = _raising(divergence, rivals)
+    rivals = [other for other in rivals if other in on_line or not _is_beside(other, divergence)]
     spoken = [other for other in rivals if other.expectation.foretells(divergence.compiled)]
-    on_line = [other for other in rivals if other.places & told[0]]
+    # What a call on the line gave back is nearer than what was not called there.
+    spoken = [other for other in spoken if other.chain & frozenset(divergence.lines[-1:])] or spoken
     # What is stale is no reason to refuse its line.
     firm = [other for other in on_line if other.experiment is not Experiment.CHANGE or other in spoken]
     if firm:
         return suspect in firm
     if spoken or is_of_arguments(divergence.compiled):
         return suspect in spoken
+    # While a graph is traced, a value of Python's is what it is in eager code.
+    on_line = [other for other in on_line if not other.has(Trait.STALE)]
     if on_line:
         return suspect in on_line
     # Of what else torch refuses it names at most what led there: state and effects are no reason to refuse it.
     refused = [other for other in rivals if other.expectation.is_refused and not other.has(Trait.SILENT)]
-    candidates = [other for other in refused if (other.places | other.chain) & told[1]] or refused
+    told = _lines_of_error(divergence, arms)
+    candidates = [other for other in refused if (other.places | other.chain) & told] or refused
     return suspect in candidates and len({other.code for other in candidates}) == 1
 
 
-def _lines_of_error(
-    divergence: Divergence, arms: Arms
-) -> tuple[frozenset[tuple[str, int]], frozenset[tuple[str, int]]]:
-    """The innermost line of an error, and all lines that its chain names."""
+def _raising(divergence: Divergence, rivals: Sequence[Suspect]) -> list[Suspect]:
+    """The findings whose expression raised an error.
+
+    It is the one that was at work or a part of it, else the smallest around it; where columns are not known, each on
+    the innermost line.
+    """
     inner = frozenset(divergence.lines[-1:])
+    on_line = [one for one in rivals if one.places & inner]
+    raised = divergence.span
+    if raised is None or any(one.span is None for one in on_line):
+        return on_line
+    here = [(one, one.span) for one in rivals if one.path == divergence.lines[-1][0] and one.span is not None]
+    around = [span for _, span in here if span.covers(raised)]
+    parts = [one for one, span in here if raised.covers(span)]
+    return parts or [one for one, span in here if span in around and all(other.covers(span) for other in around)]
+
+
+def _is_beside(suspect: Suspect, divergence: Divergence) -> bool:
+    """Whether another expression of the line of a finding raised an error, of which it is thus no cause.
+
+    What an effect left behind fails wherever it is used.
+    """
+    known = divergence.span is not None and suspect.span is not None and suspect.experiment is not Experiment.EFFECT
+    return known and not suspect.places.isdisjoint(divergence.lines[-1:])
+
+
+def _lines_of_error(divergence: Divergence, arms: Arms) -> frozenset[tuple[str, int]]:
+    """All lines that the chain of an error names."""
     everything: set[tuple[str, int]] = set(divergence.lines)
     for trace in arms.compiled.values():
         calls = trace.get("calls", ())
         error = calls[divergence.call].get("error") if divergence.call < len(calls) else None
         if error is not None and cause_of(error).lines == divergence.lines:
             everything |= all_lines(error)
-    return inner, frozenset(everything)
+    return frozenset(everything)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm import evidence, recompiling, staleness
 from nonstrict.confirm.applications import ASKED, verdict
-from nonstrict.confirm.attribution import is_foreign, proves, related
+from nonstrict.confirm.attribution import is_foreign, is_shared, proves, related
 from nonstrict.confirm.breaking import broken as broken_at
 from nonstrict.confirm.breaking import given_up_before, refused_lines
 from nonstrict.confirm.devices import needs_gpu
@@ -59,7 +59,8 @@ _ROUNDING = 1e-2
 class Judgement(NamedTuple):
     """What an experiment says of one finding; a verdict without the circumstances.
 
-    `proofs` are the divergences that confirm it, by backend.
+    `proofs` are the divergences that confirm it, by backend; they are `shared` if they confirm another finding of the
+    function as well, and stand at the place of neither.
     """
 
     status: Status
@@ -67,6 +68,7 @@ class Judgement(NamedTuple):
     evidence: str
     outcomes: tuple[Outcome, ...]
     proofs: tuple[tuple[str, Divergence], ...] = ()
+    shared: bool = False
 
 
 def judge(suspects: Sequence[Suspect], arms: Arms) -> dict[int, Judgement]:
@@ -74,6 +76,8 @@ def judge(suspects: Sequence[Suspect], arms: Arms) -> dict[int, Judgement]:
     found = found_in(arms)
     findings = [suspect for suspect in suspects if not suspect.is_probe]
     judgements = {suspect.number: _judged(suspect, findings, arms, found) for suspect in findings}
+    shared = {s.number for s in findings if any(_share(s, other, judgements) for other in findings)}
+    judgements |= {number: judgements[number]._replace(shared=True) for number in shared}
     judgements |= {s.number: _answered(s, findings, arms, found) for s in suspects if s.is_probe}
     told = needed(arms.eager, arms.control, *arms.compiled.values())
     return {s.number: _cut_short(s, judgements[s.number], told) for s in suspects} if told else judgements
@@ -90,6 +94,12 @@ def _cut_short(suspect: Suspect, judgement: Judgement, told: str) -> Judgement:
     if seen or judgement.reason not in {"", *_BY_FEWER_CALLS}:
         return judgement
     return Judgement(Status.INCONCLUSIVE, "needs", told, judgement.outcomes)
+
+
+def _share(suspect: Suspect, other: Suspect, judgements: Mapping[int, Judgement]) -> bool:
+    """Whether two findings of one function have one proof, which does not stand at the place of the first of them."""
+    near = other.function == suspect.function and other.places != suspect.places
+    return near and is_shared(suspect, judgements[suspect.number], judgements[other.number])
 
 
 def _answered(

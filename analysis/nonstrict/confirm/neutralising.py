@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.confirm.programs import program_of
 from nonstrict.findings import Applicability, LocatedEdit, LocatedFix, Location
 from nonstrict.fixes.applying import CannotApply, Places, moved, replaced, replacements
+from nonstrict.rules.expectation import Trait
 from nonstrict.text.source import UnreadableSource, read_source
 from nonstrict.text.trees import tree_of
 
@@ -107,6 +108,9 @@ class _Texts:
             # Those of notebooks speak of cells.
             fixes = rival.fixes if not self._program.in_cells else ()
             yield from (_Way(_told(rival, "mended"), _with_absolute_paths(fix)) for fix in fixes)
+            return
+        if rival.has(Trait.IN_FAKES):
+            # What a fake returns in its place is another mismatch.
             return
         text = self._text(rival.path)
         tree = _parsed(text) if text is not None else None

@@ -23,7 +23,16 @@ _STREAMS = {Output.STDOUT: "out", Output.STDERR: "err", Output.LOG: "log"}
 
 
 def reached(suspect: Suspect, control: Mapping[str, Any]) -> bool:
-    """Whether eager code executed a line of the finding, or of the function whose fake it is about."""
+    """Whether calls of regions executed a line of the finding, or of the function whose fake it is about.
+
+    What markers are about is executed where the program is loaded.
+    """
+    outside = suspect.has(Trait.IN_MARKERS) or suspect.has(Trait.BETWEEN_CALLS)
+    return executed(suspect, control if outside else {"lines": control.get("within", {})})
+
+
+def executed(suspect: Suspect, control: Mapping[str, Any]) -> bool:
+    """Whether eager code executed such a line anywhere."""
     lines = {path: set(numbers) for path, numbers in control.get("lines", {}).items()}
     places = suspect.places | suspect.writers if suspect.has(Trait.IN_FAKES) else suspect.places
     return any(line in lines.get(path, ()) for path, line in places)

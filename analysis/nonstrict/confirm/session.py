@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nonstrict.confirm import staleness
 from nonstrict.confirm.applications import ASKED
 from nonstrict.confirm.arms import FAKE, ArmRunner, Limits, Runner
-from nonstrict.confirm.attribution import fits, is_shared
+from nonstrict.confirm.attribution import fits
 from nonstrict.confirm.belonging import ended_early, foreign_calls, is_anothers, without_failing
 from nonstrict.confirm.callers import callers_of
 from nonstrict.confirm.devices import needs_gpu
@@ -45,7 +45,7 @@ from nonstrict.confirm.programs import (
     widened,
 )
 from nonstrict.confirm.project import Project
-from nonstrict.confirm.sensitivity import reached
+from nonstrict.confirm.sensitivity import executed
 from nonstrict.confirm.shares import shares_of
 from nonstrict.confirm.told import Told, Unexplained, says_more
 from nonstrict.confirm.traces import Arms
@@ -135,17 +135,14 @@ class Session:
             if self._is_searched(suspect):
                 self._search(suspect, suspects)
         for suspect in suspects if self._may_neutralise else ():
-            if self._is_disturbed(suspect, suspects):
+            if self._is_disturbed(suspect):
                 self._leave_alone(suspect, suspects)
         return self._told
 
-    def _is_disturbed(self, suspect: Suspect, suspects: Sequence[Suspect]) -> bool:
-        """Whether other findings are in the way of one, or have the same evidence, which stands at none of them."""
+    def _is_disturbed(self, suspect: Suspect) -> bool:
+        """Whether other findings are in the way of one, or had the same evidence, which stands at none of them."""
         own = self._told[suspect.number]
-        if own.judgement.status is not Status.CONFIRMED or own.without is not None:
-            return own.judgement.reason in _DISTURBED
-        others = (other for other in suspects if other.function == suspect.function and other.places != suspect.places)
-        return any(is_shared(suspect, own.judgement, self._told[other.number].judgement) for other in others)
+        return own.judgement.reason in _DISTURBED or (own.judgement.shared and own.without is None)
 
     def _leave_alone(self, suspect: Suspect, suspects: Sequence[Suspect]) -> None:
         """Judge a finding where the others of its function do not stand in its way."""
@@ -475,7 +472,7 @@ def _without_calls(suspect: Suspect, eager: Mapping[str, Any], control: Mapping[
         return told
     stop: Mapping[str, Any] = eager.get("stop") or {}
     ended = not eager.get("failure") and not eager["calls"] and stop.get("kind") == "end"
-    if ended and suspect.path == suspect.file and reached(suspect, control):
+    if ended and suspect.path == suspect.file and executed(suspect, control):
         return _without("not-compiled")
     return _without(*_why_no_calls(eager if not eager["calls"] else control))
 

@@ -6,6 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.confirm.spans import Span
 from nonstrict.findings import Output
 from nonstrict.rules.expectation import Experiment, Trait
 
@@ -71,6 +72,13 @@ class Suspect(NamedTuple):
     def places(self) -> frozenset[tuple[str, int]]:
         """The lines of its expression with their file."""
         return frozenset((self.path, line) for line in self.lines)
+
+    @property
+    def span(self) -> Span | None:
+        """Where its expression stands; None if its columns are not known."""
+        if min(self.column, self.end_column) < 0:
+            return None
+        return Span(min(self.lines), max(self.lines), self.column, self.end_column)
 
 
 def suspect_of(

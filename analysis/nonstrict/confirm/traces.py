@@ -9,6 +9,7 @@ from nonstrict.confirm.fingerprints import Numbers, Unlike, numbers_of
 from nonstrict.confirm.numbers import Difference, difference
 from nonstrict.confirm.outputs import unlike_events, unlike_streams
 from nonstrict.confirm.refusals import refused_by_sandbox
+from nonstrict.confirm.spans import Span
 from nonstrict.rules.expectation import Channel
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ class Divergence(NamedTuple):
     `apart` is the size of a difference in numbers, and `relative` its relative one. `alone` marks numbers in which only
     Inductor differs, which computes in another order and precision, and which did not go stale. `stream` says of output
     where it was written. It is `vague` if too little is known to tell whether a difference means anything, and has
-    `drifted` if what the call was given had been rounded otherwise already.
+    `drifted` if what the call was given had been rounded otherwise already. `span` is the expression on the innermost
+    line that raised an error, where Python tells.
     """
 
     channel: Channel
@@ -38,6 +40,7 @@ class Divergence(NamedTuple):
     vague: bool = False
     apart: float = math.inf
     drifted: bool = False
+    span: Span | None = None
 
     @property
     def kind(self) -> tuple[Channel, int, str]:
@@ -46,13 +49,17 @@ class Divergence(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """The true reason of an error: exception type, message, the user's lines innermost last, torch's graph-break id."""
+    """The true reason of an error: exception type, message, the user's lines innermost last, torch's graph-break id.
+
+    `span` is the expression on the innermost line that raised it, where Python tells.
+    """
 
     type: str
     message: str
     lines: tuple[tuple[str, int], ...]
     graph_break: str
     texts: str
+    span: Span | None = None
 
 
 #: State that tracing itself moves, whatever the program does.
@@ -134,7 +141,8 @@ def _of_errors(index: int, left: Mapping[str, Any], right: Mapping[str, Any]) ->
         if "error" in left and _type_of(left) in {_type_of(right), *_INCOMPLETE}:
             return None
         plain = _reason(left) if "error" in left else "no error"
-        return Divergence(Channel.ERROR, index, plain, _reason(right), lines=cause_of(right["error"]).lines)
+        cause = cause_of(right["error"])
+        return Divergence(Channel.ERROR, index, plain, _reason(right), lines=cause.lines, span=cause.span)
     if "error" in left and not right.get("traced"):
         # Python refuses this call; compiled code did not look.
         return Divergence(Channel.ERROR, index, _reason(left), "no error", lines=cause_of(left["error"]).lines)
@@ -148,7 +156,8 @@ def cause_of(error: Mapping[str, Any]) -> Cause:
     frames = [tuple(frame) for one in links for frame in one["frames"]] if not link["frames"] else link["frames"]
     lines = tuple((str(path), int(line)) for path, line in frames)
     texts = "\n".join(f"{one['type']}: {one['message']}" for one in links)
-    return Cause(link["type"], link["message"].split("\n")[0], lines, error.get("graph_break", ""), texts)
+    span = Span(*link["span"]) if link["frames"] and link.get("span") else None
+    return Cause(link["type"], link["message"].split("\n")[0], lines, error.get("graph_break", ""), texts, span)
 
 
 def all_lines(error: Mapping[str, Any]) -> frozenset[tuple[str, int]]:

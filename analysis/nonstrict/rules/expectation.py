@@ -105,6 +105,8 @@ class Trait(enum.Flag):
     """About the training mode of a module: that is what changes of it."""
     NEEDS_REGION = enum.auto()
     """About what comes after the call: a region that does nothing else shows no harm."""
+    BETWEEN_CALLS = enum.auto()
+    """About what the program does before or between calls of regions: that is where its line is executed."""
     QUESTION = enum.auto()
     """No finding: does the function compute the same when it is compiled?"""
 
@@ -123,11 +125,15 @@ _CHANNELS: dict[Experiment, frozenset[Channel]] = {
 
 
 class Expectation(NamedTuple):
-    """How an experiment decides the findings of a rule, the refusals that they foretell, and what sets them apart."""
+    """How an experiment decides the findings of a rule, the refusals that they foretell, and what sets them apart.
+
+    `opcheck` is the test of `torch.library.opcheck` that fails if a finding about a custom operator is right.
+    """
 
     experiment: Experiment = Experiment.NONE
     refusals: frozenset[Refusal] = frozenset()
     traits: Trait = Trait.NONE
+    opcheck: str = ""
 
     @property
     def channels(self) -> frozenset[Channel]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.rules.base import COMPILED, Rule, report
-from nonstrict.rules.expectation import Expectation, Experiment
+from nonstrict.rules.expectation import Expectation, Experiment, Trait
 from nonstrict.rules.recompiling import changes, use_instead
 
 if TYPE_CHECKING:
@@ -62,5 +62,5 @@ RULE = Rule(
     markers=COMPILED,
     examine=examine,
     fixes=fixes,
-    expectation=Expectation(Experiment.LIMIT),
+    expectation=Expectation(Experiment.LIMIT, traits=Trait.BETWEEN_CALLS),
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Severity
 from nonstrict.rules.base import COMPILED, Rule, report
-from nonstrict.rules.expectation import Expectation, Experiment
+from nonstrict.rules.expectation import Expectation, Experiment, Trait
 from nonstrict.rules.recompiling import changes, how_often
 
 if TYPE_CHECKING:
@@ -42,5 +42,5 @@ RULE = Rule(
     markers=COMPILED,
     examine=examine,
     fixes=fixes,
-    expectation=Expectation(Experiment.RECOMPILED),
+    expectation=Expectation(Experiment.RECOMPILED, traits=Trait.BETWEEN_CALLS),
 )

@@ -41,6 +41,6 @@ RULE = Rule(
     summary="A region keeps what varies as it was when it was compiled, as no guard watches it.",
     markers=COMPILED,
     examine=examine,
-    expectation=Expectation(Experiment.CHANGE, traits=Trait.STALE),
+    expectation=Expectation(Experiment.CHANGE, traits=Trait.STALE | Trait.BETWEEN_CALLS),
     hint="stale",
 )

@@ -24,7 +24,9 @@ def describe_error(error: BaseException, is_user: Callable[[str], bool]) -> dict
     """An error as JSON.
 
     `links` are the exceptions from the outermost to the innermost, each `{"type", "message", "frames"}` with the
-    frames in the user's files, outermost first; `cause` is the link that holds the true reason.
+    frames in the user's files, outermost first, and `span`, where the innermost of them is known to the column: the
+    first and last line of the expression that raised, and its first and last column in UTF-8 bytes; `cause` is the
+    link that holds the true reason.
     """
     links = [_link(link, is_user) for link in _chain(error)]
     with_frames = [index for index, link in enumerate(links) if link["frames"]]
@@ -46,14 +48,21 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 def _link(error: BaseException, is_user: Callable[[str], bool]) -> dict[str, Any]:
     text = _text(error)
-    frames = [
-        [frame.filename, frame.lineno]
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.lineno is not None and is_user(frame.filename)
-    ]
+    own = [frame for frame in traceback.extract_tb(error.__traceback__) if is_user(frame.filename)]
+    own = [frame for frame in own if frame.lineno is not None]
+    frames = [[frame.filename, frame.lineno] for frame in own]
     # Dynamo tells where in the user's code it stood in the text alone.
     told = [[name, int(line)] for name, line in _FRAME.findall(text) if is_user(name)]
-    return {"type": type(error).__name__, "text": text, "frames": frames + told, "told": bool(told)}
+    link = {"type": type(error).__name__, "text": text, "frames": frames + told, "told": bool(told)}
+    span = _span(own[-1]) if own and not told else None
+    return link if span is None else {**link, "span": span}
+
+
+def _span(frame: traceback.FrameSummary) -> list[int] | None:
+    """Where the expression stands that a frame was at; None where Python does not tell (before 3.11)."""
+    found: list[int | None] = [getattr(frame, name, None) for name in ("lineno", "end_lineno", "colno", "end_colno")]
+    known = [number for number in found if number is not None]
+    return known if len(known) == len(found) else None
 
 
 def _text(error: BaseException) -> str:

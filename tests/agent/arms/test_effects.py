@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -140,6 +141,7 @@ def test_events_outside_of_calls_are_none(project: Project) -> None:
     assert project.calls(text)[0]["events"] == []
 
 
+HELPER = "def helped(x):\n    if x is None:\n        return 0\n    return x + 1\n"
 LINES = """\
 import torch
 from helper import helped
@@ -162,7 +164,7 @@ def main():
 
 
 def test_executed_lines(project: Project) -> None:
-    helper = project.write("helper.py", "def helped(x):\n    if x is None:\n        return 0\n    return x + 1\n")
+    helper = project.write("helper.py", HELPER)
     lines = project.arm(LINES, lines=True)["lines"]
     seen = set(lines[str(project.directory / "model.py")])
     assert {1, 2, 8, 9, 10, 13, 14, 16, 17} <= seen
@@ -170,6 +172,15 @@ def test_executed_lines(project: Project) -> None:
     assert set(lines[str(helper)]) >= {1, 2, 4}
     assert 3 not in lines[str(helper)]
     assert set(lines) == {str(helper), str(project.directory / "model.py")}
+
+
+def test_lines_within_regions(project: Project) -> None:
+    helper = str(project.write("helper.py", HELPER))
+    trace = project.arm(f"{LINES}    helped(None)\n", lines=True)
+    within = {path: set(lines) for path, lines in trace["within"].items()}
+    # With the top level, the header of the region, and the line that calls it.
+    assert within == {str(project.directory / "model.py"): {1, 2, 4, 7, 8, 9, 10, 13, 14, 16, 17}, helper: {1, 2, 4}}
+    assert 3 in trace["lines"][helper]
 
 
 def test_lines_are_collected_when_the_program_fails_too(project: Project) -> None:
@@ -200,13 +211,35 @@ def main():
     region(torch.ones(1, requires_grad=True))
 """  # fmt: skip
     trace = project.arm(text, lines=True, gradients=True)
-    assert 7 in trace["lines"][str(project.directory / "model.py")]
+    assert 7 in trace["within"][str(project.directory / "model.py")]
 
 
 def error_of(project: Project, text: str, backend: str = "eager", **fields: Any) -> Any:
     trace = project.arm(text, backend, **fields)
     assert trace["stop"]["kind"] == "raised"
     return trace["calls"][-1]["error"]
+
+
+MISMATCHED = HEAD + """\
+@nonstrict_trace
+def body(x):
+    return torch.ones(2) + (x @ torch.ones(
+        5,
+    ))
+
+@torch.compile(fullgraph=True)
+def region(x):
+    return body(x)
+
+def main():
+    region(torch.ones(2))
+"""  # fmt: skip
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python does not tell columns")
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_the_expression_that_raised_an_error(project: Project, backend: str) -> None:
+    assert cause(error_of(project, MISMATCHED, backend))["span"] == [6, 8, 28, 5]
 
 
 def test_the_chain_of_an_error(project: Project) -> None:
