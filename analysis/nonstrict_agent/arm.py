@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import types
 from typing import TYPE_CHECKING, Any
@@ -16,17 +15,15 @@ from nonstrict_agent.observe.compiling import Compilations
 from nonstrict_agent.observe.errors import describe_error
 from nonstrict_agent.observe.events import Events
 from nonstrict_agent.observe.lines import Lines
+from nonstrict_agent.observe.operators import Operators
 from nonstrict_agent.observe.records import LogRecords
 from nonstrict_agent.project_files import install_project, user_files
 from nonstrict_agent.recorder import EnoughCalls, Recorder, Recording, seed
-from nonstrict_agent.regions import EAGER, FAKE, install_regions
+from nonstrict_agent.regions import EAGER, FAKE, install_regions, without_caches
 from nonstrict_agent.testing import SkippedError, run_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-#: Names by which programs declare custom operators.
-_OPERATORS = re.compile(r"custom_op|triton_op|torch\.library|register_(?:fake|kernel)|\bLibrary\(")
 
 
 def run_arm(job: dict[str, Any]) -> dict[str, Any]:
@@ -36,11 +33,12 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     `loading.Program`), `driver` (how the program is set going, see `drive`), `lines` (whether executed lines are
     collected), `gradients`, `calls` (how many calls of regions are followed), `each` (how many of one region), `repeat`
     and `changes` (see `Recording`), `alone` (see `install_regions`), `only` (see `Recording`), `logged` (whether every
-    level of logging is switched on), `cached` (whether torch may take graphs from its caches).
+    level of logging is switched on), `cached` (whether torch may take graphs from its caches), `opcheck` (whether
+    custom operators are checked, see `observe.operators`).
     The trace holds `calls`, `lines`, `within` (those of them that calls of regions executed), `missing` (see
-    `leaving_out.told`), `needs` (see `Recorder`), `gradients`,
-    `files`, `ahead` (whether anything is traced ahead of time), `applied` (see `observe.applied`), `numbers` (see
-    `observe.numbers`), and `failure` with a sentence where the program did not get to its driver.
+    `leaving_out.told`), `needs` (see `Recorder`), `gradients`, `files`, `ahead` (whether anything is traced ahead of
+    time), `applied` (see `observe.applied`), `operators` (see `observe.operators`), `numbers` (see `observe.numbers`),
+    and `failure` with a sentence where the program did not get to its driver.
     """
     sys.argv = [job["path"]]
     search(program_in(job))
@@ -49,11 +47,13 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     records = LogRecords(is_user)
     compilations = Compilations(is_user) if job["backend"] not in {EAGER, FAKE} else None
     lines = Lines(is_user)
-    recorder = Recorder(_recording(job, is_user), events, records, compilations, (lines.inside,))
-    cached = job.get("cached", True) and _OPERATORS.search(job["text"]) is None
-    install_regions(recorder, job["backend"], job.get("alone", ""), cached=cached)
+    operators = Operators(is_user, without_caches)
+    around = (lines.inside, *((operators.followed,) if job.get("opcheck") else ()))
+    recorder = Recorder(_recording(job, is_user), events, records, compilations, around)
+    install_regions(recorder, job["backend"], job.get("alone", ""), cached=job.get("cached", True))
     if compilations is not None:
         compilations.install()
+    operators.install()
     install_batons()
     install_project(job["root"], job["path"], job.get("overlays", {}))
     is_test = job["driver"]["kind"] == "test"
@@ -67,8 +67,8 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
         lines.follow_backward()
         lines.start()
     try:
-        around = conftests(job["path"], job["root"]) if is_test else ([], [])
-        trace["stop"] = _loaded_and_driven(job, is_user, around)
+        fixtures = conftests(job["path"], job["root"]) if is_test else ([], [])
+        trace["stop"] = _loaded_and_driven(job, is_user, fixtures)
         if job.get("gradients") and not recorder.needs:
             trace["gradients"] = recorder.gradients()
     except LoadError as error:
@@ -80,6 +80,8 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
             lines.stop()
             trace["lines"] = {path: sorted(seen) for path, seen in lines.seen.items()}
             trace["within"] = {path: sorted(seen) for path, seen in lines.within.items()}
+    if job.get("opcheck"):
+        trace["operators"] = operators.told()
     trace["ahead"] = recorder.is_ahead
     trace["needs"] = recorder.needs
     trace["numbers"] = recorder.numbers.kept

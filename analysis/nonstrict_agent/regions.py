@@ -31,8 +31,7 @@ _MARK = "_nonstrict_region"
 def install_regions(recorder: Recorder, backend: str, alone: str = "", *, cached: bool = True) -> None:
     """Replace the entry points of torch's compilers in this process, which ends with the experiment.
 
-    Unless it is `cached`, graphs of earlier runs are not used: what an operator of the program's declares (its fake,
-    what it changes) is no part of torch's keys (2.13): after an edit the graph of the text before is used again.
+    Unless it is `cached`, graphs of earlier runs are not used (see `without_caches`).
 
     With `alone`, the qualified name of a marked function, only that function is compiled, by itself, wherever the
     program calls it; regions of the program stay eager.
@@ -87,7 +86,6 @@ def _marking(marker: Callable[..., Any], alone: str, compiled: Callable[..., Any
 def _settle(backend: str, *, cached: bool) -> None:
     """Settings under which arms are comparable: the same random numbers, no worker processes, no hidden errors."""
     import torch._dynamo.config as dynamo
-    import torch._functorch.config as functorch
 
     dynamo.suppress_errors = False
     _skip_guard_timing()
@@ -97,8 +95,20 @@ def _settle(backend: str, *, cached: bool) -> None:
         inductor.fallback_random = True
         inductor.compile_threads = 1
         if not cached:
-            functorch.enable_autograd_cache = False
-            inductor.fx_graph_cache = False
+            without_caches()
+
+
+def without_caches() -> None:
+    """Let torch use no graphs of earlier runs from now on.
+
+    What an operator of the program's declares (its fake, what it changes) is no part of torch's keys (2.13): after an
+    edit the graph of the text before is used again.
+    """
+    import torch._functorch.config as functorch
+    import torch._inductor.config as inductor
+
+    functorch.enable_autograd_cache = False
+    inductor.fx_graph_cache = False
 
 
 def _skip_guard_timing() -> None:

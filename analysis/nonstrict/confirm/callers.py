@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.confirm.drivers import drivers_of, reaching_names
 from nonstrict.confirm.import_names import imported_as
+from nonstrict.confirm.operator_names import MARK
 from nonstrict.confirm.programs import Program, targets_of
 from nonstrict.confirm.project import search_path
 from nonstrict.confirm.slices import statements_of
@@ -147,6 +148,8 @@ class _Users:
             else:
                 words = {dotted.rpartition(".")[2] for dotted in self._project.names_of(path)}
                 listed |= dict.fromkeys(self._project.mentioning(words, {*names, r"import *"}))
+                operators = {name.rpartition(MARK)[2] for name in names if MARK in name}
+                listed |= dict.fromkeys(self._project.mentioning(operators, {"ops"}))
         for path in sorted(listed, key=self._order):
             if path == self._program.path or path in self._users:
                 continue
@@ -184,7 +187,9 @@ class _Users:
 
 def reach_in(file: File, exports: Mapping[str, frozenset[str]], root: str) -> Reach:
     """How a file comes to names that some modules export (by every dotted name of a module)."""
-    names: set[str] = set()
+    # Operators are read by their own names wherever they were registered.
+    read = frozenset[str]().union(*(statement.loads for statement in file.statements))
+    names = {name for exported in exports.values() for name in exported if MARK in name and name in read}
     lines: set[int] = set()
     modules: dict[str, str] = {}
     for statement in file.tree.body:

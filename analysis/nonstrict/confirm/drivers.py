@@ -10,6 +10,7 @@ import ast
 import builtins
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.confirm.operator_names import operator_called
 from nonstrict.confirm.slices import (
     Statement,
     bound,
@@ -250,7 +251,7 @@ def _calls(node: ast.AST, needed: set[str]) -> bool:
     name = called(node)
     if name in _TELLING:
         return False
-    if name in needed:
+    if name in needed or operator_called(node) in needed:
         return True
     given = [*node.args, *(keyword.value for keyword in node.keywords)]
     return any(isinstance(part, ast.Name) and part.id in needed for argument in given for part in ast.walk(argument))

@@ -64,7 +64,8 @@ class Schedule(NamedTuple):
     The first call is made `repeat` times; between its repetitions the `changes` are made and undone. `alone` names the
     marked function that is compiled by itself, in place of the program's regions. With `logged`, no level of logging is
     switched off. At most `calls` calls of regions are followed, of one region `each`. Unless it is `cached`, nothing is
-    taken from the caches of torch. `program` is the file of the driver where that is another one.
+    taken from the caches of torch. `program` is the file of the driver where that is another one. With `opcheck`, the
+    custom operators that regions call are checked.
     """
 
     driver: Driver
@@ -76,6 +77,7 @@ class Schedule(NamedTuple):
     each: int = MAX_CALLS
     cached: bool = True
     program: Program | None = None
+    opcheck: bool = False
 
 
 def program_of(
@@ -171,6 +173,8 @@ def job_of(program: Program, schedule: Schedule, backend: str, *, lines: bool, d
         job["logged"] = True
     if not schedule.cached:
         job["cached"] = False
+    if schedule.opcheck:
+        job["opcheck"] = True
     if schedule.changes:
         job["changes"] = [change._asdict() for change in schedule.changes]
     return job

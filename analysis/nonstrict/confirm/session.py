@@ -31,6 +31,7 @@ from nonstrict.confirm.judging import (
 from nonstrict.confirm.measuring import explained, measured, united
 from nonstrict.confirm.naming import named_by_text
 from nonstrict.confirm.neutralising import neutral
+from nonstrict.confirm.opchecking import is_asked, seconded
 from nonstrict.confirm.owners import change_of
 from nonstrict.confirm.programs import (
     EAGER,
@@ -50,13 +51,14 @@ from nonstrict.confirm.shares import shares_of
 from nonstrict.confirm.told import Told, Unexplained, says_more
 from nonstrict.confirm.traces import Arms
 from nonstrict.findings import Status
-from nonstrict.rules.base import COMPILED
+from nonstrict.rules.base import COMPILED, CUSTOM_OPERATORS
 from nonstrict.rules.expectation import Experiment, Trait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from nonstrict.confirm.drivers import Driver
+    from nonstrict.confirm.neutralising import Neutral
     from nonstrict.confirm.shares import Share
     from nonstrict.confirm.suspects import Suspect
     from nonstrict.findings import Measured
@@ -116,9 +118,15 @@ class Session:
         """The user's files that experiments loaded."""
         return self._arms.files
 
-    def eager(self, schedule: Schedule) -> dict[str, Any]:
-        """The eager trace of a schedule that was run."""
-        return self._arms.trace(self._program, schedule, EAGER)
+    def eager(self, schedule: Schedule, without: Neutral | None = None) -> dict[str, Any]:
+        """The eager trace of a schedule, which may be one of a changed program."""
+        return self._arms.trace(self._program if without is None else without.program, schedule, EAGER)
+
+    def shows(self, name: str, text: str) -> bool:
+        """Whether a script, run as it stands, shows that compiled code does otherwise than eager code."""
+        job = {"kind": "script", "name": name, "text": text, "root": self._program.root}
+        answer = self._arms.hand_in(job).result().value
+        return answer is not None and bool(answer["shown"])
 
     def confirm(self, suspects: Sequence[Suspect]) -> dict[int, Told]:
         """The judgements of the suspects of the program, by their numbers."""
@@ -189,17 +197,17 @@ class Session:
     def _call_from_elsewhere(self, suspect: Suspect, suspects: Sequence[Suspect], project: Project) -> None:
         """Run callers in other files of the project, with the marked function compiled by itself.
 
-        A region is compiled as they have it. What else these files compile has findings of its own, which are no
-        suspects here.
+        A region is compiled as they have it, and so are those that call an operator. What else these files compile has
+        findings of its own, which are no suspects here.
         """
-        if suspect.implements or not suspect.function:
+        if not suspect.function:
             return
         related = [other for other in suspects if other.function == suspect.function]
         unloadable: set[str] = set()
         for caller in callers_of(self._program, suspect, project):
             if caller.program.path in unloadable:
                 continue
-            alone = "" if suspect.marker in COMPILED else suspect.function
+            alone = "" if suspect.marker in COMPILED | CUSTOM_OPERATORS else suspect.function
             schedule = Schedule(caller.driver, alone=alone, program=caller.program)
             schedule = self._try(schedule, related)
             if not self._open(suspect.number):
@@ -301,7 +309,8 @@ class Session:
         reason = self._told[suspect.number].judgement.reason
         others = {other.function for other in suspects} - {suspect.function}
         uncompiled = reason == "not-compiled" and schedule.driver.kind == "test"
-        if ((reason in {"blocked", "shared"} and others) or uncompiled) and suspect.function and not suspect.implements:
+        marked = suspect.function and suspect.marker not in CUSTOM_OPERATORS
+        if ((reason in {"blocked", "shared"} and others) or uncompiled) and marked:
             schedule = schedule._replace(alone=suspect.function)
             suspects = [other for other in suspects if other.function == suspect.function]
             self._judge(schedule, suspects, only=(suspect,))
@@ -351,6 +360,7 @@ class Session:
         for backend, lines in ((EAGER, False), (EAGER, True), *plain):
             arms.start(program, schedule, backend, lines=lines)
         uncached = schedule._replace(cached=False) if any(one.experiment in staleness.ASKED for one in asked) else None
+        checked = schedule._replace(opcheck=True) if any(map(is_asked, asked)) else None
         eager = arms.trace(program, schedule, EAGER)
         control = arms.trace(program, schedule, EAGER, lines=True)
         if not eager["calls"] or not control["calls"]:
@@ -370,6 +380,9 @@ class Session:
             without = arms.trace(program, uncached, INDUCTOR) if final and uncached is not None else None
             judgements = judge(suspects, Arms(eager, control, compiled, foreign, without))
             told = {s.number: self._by_own(schedule, s, _in_region(s, schedule, judgements[s.number])) for s in asked}
+            if final and checked is not None:
+                second = arms.trace(program, checked, EAGER)
+                told = {s.number: seconded(s, told[s.number], second) for s in asked}
             self._publish(schedule, told, final=final)
             regions = united(regions, measured(compiled[backend], backend))
         if not schedule.alone:

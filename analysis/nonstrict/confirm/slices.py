@@ -10,6 +10,7 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.confirm.operator_names import MARK, libraries_in, operator_read, registered
 from nonstrict.facts.execution import is_main_guard
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Statement(NamedTuple):
     """A top-level statement and the names it has to do with.
 
     `binds` are names it binds, `changes` names whose values it changes in place, `loads` the names of the file that it
-    or the functions in it read.
+    or the functions in it read. Custom operators are names too (see `operator_names`).
     """
 
     node: ast.stmt
@@ -48,8 +49,14 @@ class Statement(NamedTuple):
 @lru_cache(maxsize=8)
 def statements_of(tree: ast.Module) -> list[Statement]:
     """The top-level statements of a file, worked out once for each tree; not to be changed."""
+    libraries = libraries_in(tree)
     return [
-        Statement(node, frozenset(bound(node)), frozenset(changed(node)), frozenset(free_names(node)))
+        Statement(
+            node,
+            frozenset((*bound(node), *registered(node, libraries))),
+            frozenset(changed(node)),
+            frozenset(free_names(node)),
+        )
         for node in tree.body
     ]
 
@@ -136,6 +143,8 @@ def _loaded_here(part: ast.AST) -> Iterator[str]:
     elif isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value.isidentifier():
         # Annotations in quotes.
         yield part.value
+    elif operator := operator_read(part):
+        yield operator
 
 
 def free_names(node: ast.AST) -> set[str]:
@@ -170,6 +179,9 @@ def _needed(statement: Statement, name: str, libraries: frozenset[str]) -> bool:
     if name in statement.changes and name not in libraries:
         return True
     if name in _registered_with(statement.node):
+        return True
+    if MARK in name and isinstance(statement.node, (ast.Import, ast.ImportFrom)):
+        # Any import may register operators.
         return True
     # `register_pytree_node(Point, ...)`, `nn.init.zeros_(linear.weight)`: a library is told something about it.
     node = statement.node

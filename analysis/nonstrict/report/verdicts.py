@@ -80,6 +80,11 @@ REASONS = {
         "eager and compiled code differ, and this finding is one of several that may be the cause",
         "settle the others first, then confirm again",
     ),
+    "opcheck": Reason(
+        "judges disagree",
+        "compiled code and `torch.library.opcheck` say different things of {function}",
+        "call it from a region that goes on with what it was given and what it returns, then confirm again",
+    ),
     "eager-nondeterministic": Reason(
         "eager varies",
         "{function} gives different results without torch.compile, run after run",

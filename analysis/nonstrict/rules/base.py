@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 TRACED = frozenset({"nonstrict", "in-graph", "make-fx"})
 #: Regions that `torch.compile` traces; rules of these see what Dynamo traces in place of a marked function.
 COMPILED = frozenset({"compiled"})
+#: What declares and implements operators of the user's.
+CUSTOM_OPERATORS = frozenset({"custom-op"})
 #: Applications of `torch.compile` that compile nothing, and modules in its wrapper.
 INEFFECTIVE = frozenset({"ineffective"})
 WRAPPED = frozenset({"wrapped"})

@@ -65,5 +65,5 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     surest=Applicability.SAFE,
-    expectation=Expectation(Experiment.REFUSAL, traits=Trait.OPERATOR | Trait.IN_MARKERS),
+    expectation=Expectation(Experiment.REFUSAL, traits=Trait.OPERATOR | Trait.IN_MARKERS, opcheck="test_faketensor"),
 )

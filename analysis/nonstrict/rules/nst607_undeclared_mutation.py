@@ -393,5 +393,6 @@ RULE = Rule(
         Experiment.REFUSAL,
         refusals=frozenset({Refusal.UNDECLARED_MUTATION}),
         traits=Trait.OPERATOR | Trait.IN_MARKERS | Trait.NEEDS_REGION,
+        opcheck="test_schema",
     ),
 )

@@ -240,5 +240,7 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     surest=Applicability.SAFE,
-    expectation=Expectation(Experiment.REFUSAL, refusals=OF_CAPTURES, traits=Trait.OPERATOR | Trait.IN_FAKES),
+    expectation=Expectation(
+        Experiment.REFUSAL, refusals=OF_CAPTURES, traits=Trait.OPERATOR | Trait.IN_FAKES, opcheck="test_faketensor"
+    ),
 )

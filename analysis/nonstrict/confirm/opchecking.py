@@ -1,0 +1,60 @@
+"""The second judge of findings about custom operators: `torch.library.opcheck`, with what regions gave to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nonstrict.confirm import evidence
+from nonstrict.findings import Status
+from nonstrict.rules.base import CUSTOM_OPERATORS
+from nonstrict.rules.expectation import Channel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nonstrict.confirm.judging import Judgement
+    from nonstrict.confirm.suspects import Suspect
+
+#: The reason of a verdict on which `opcheck` and the compilers do not agree.
+DISAGREE = "opcheck"
+
+
+def is_asked(suspect: Suspect) -> bool:
+    """Whether `opcheck` can tell of a finding: it is about a custom operator, and one of its tests answers it."""
+    return bool(suspect.expectation.opcheck) and suspect.marker in CUSTOM_OPERATORS
+
+
+def seconded(suspect: Suspect, judgement: Judgement, trace: Mapping[str, Any]) -> Judgement:
+    """The judgement by compiled code, where `opcheck` says the same; inconclusive where it does not.
+
+    `trace` is that of the eager arm that checked the operators. It is none about an operator that no region calls, and
+    none by an error of another one.
+    """
+    if not is_asked(suspect) or "operators" not in trace or judgement.status is Status.INCONCLUSIVE:
+        return judgement
+    own = [one for one in trace["operators"] if _is_of(suspect, one)]
+    if not own:
+        refused = judgement.status is Status.CONFIRMED and not judgement.proofs
+        return judgement if refused else _open(judgement, "not-compiled", "")
+    called = {(str(path), int(line)) for one in own for path, line in one["called"]}
+    strange = [one for _, one in judgement.proofs if one.channel is Channel.ERROR and called.isdisjoint(one.lines)]
+    if strange and strange[0].lines:
+        return _open(judgement, "blocked", evidence.blocked(strange[0]))
+    test = suspect.expectation.opcheck
+    failed = next((one["failed"][test] for one in own if test in one["failed"]), "")
+    if not failed and not any(one["checked"] for one in own):
+        return judgement
+    told = f"torch.library.opcheck, {test}: {failed or 'passes'}"
+    if bool(failed) is (judgement.status is Status.CONFIRMED):
+        return judgement._replace(evidence=f"{judgement.evidence}; {told}")
+    return _open(judgement, DISAGREE, f"{judgement.evidence}; but {told}")
+
+
+def _is_of(suspect: Suspect, operator: Mapping[str, Any]) -> bool:
+    """Whether an operator is registered where a finding says."""
+    places = {(str(path), int(line)) for path, line in operator["places"]}
+    return not places.isdisjoint(suspect.places | {(suspect.file, suspect.marked_line)})
+
+
+def _open(judgement: Judgement, reason: str, told: str) -> Judgement:
+    return judgement._replace(status=Status.INCONCLUSIVE, reason=reason, evidence=told, proofs=())
