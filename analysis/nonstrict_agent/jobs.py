@@ -24,4 +24,8 @@ def perform(job: dict[str, Any]) -> dict[str, Any]:
         from nonstrict_agent.showing import run_show
 
         return run_show(job)
+    if kind == "script":
+        from nonstrict_agent.scripting import run_script
+
+        return run_script(job)
     raise ValueError(f"no job of kind {kind!r}")

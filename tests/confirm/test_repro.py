@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -152,3 +153,61 @@ def test_the_name_of_a_script_is_that_of_the_finding() -> None:
     where = Location("src/my-model.py", 12, 3, 12, 8)
     finding = Diagnostic("NST101", "global-tensor-capture", Severity.ERROR, where, "", function="Net.attend")
     assert file_name(finding) == "NST101_my_model_attend_12.py"
+
+
+NOTES = """\
+SEEN = []
+
+
+def note(value):
+    SEEN.append(value)
+
+
+def raised(x):
+    if x.sum() > 0:
+        x = x + 1
+    return x
+"""
+SEVERAL = """\
+import torch
+from torch._dynamo import nonstrict_trace
+
+from notes import note, raised
+
+
+@nonstrict_trace
+def scored(x):
+    note("scored")
+    return raised(x)
+
+
+@torch.compile(fullgraph=True)
+def step(x):
+    return scored(x)
+
+
+def main():
+    step(torch.ones(3))
+    step(torch.ones(3))
+"""
+
+
+@pytest.mark.torch
+def test_scripts_of_programs_in_which_others_are_not_in_the_way(
+    nonstrict: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    (tmp_path / "notes.py").write_text(NOTES)
+    (tmp_path / "model.py").write_text(SEVERAL)
+    done = nonstrict("check", "--confirm", "--write-repro", "scripts", "model.py", "--output-format", "json")
+    verdicts = {one["code"]: one["verdict"] for one in json.loads(done.stdout)}
+    assert {code: one["status"] for code, one in verdicts.items()} == {"NST203": "confirmed", "NST402": "confirmed"}
+    assert "judged without NST402" in verdicts["NST203"]["evidence"]
+    scripts = {path.name[:6]: path for path in (tmp_path / "scripts").iterdir()}
+    assert set(scripts) == {"NST203", "NST402"}
+    text = scripts["NST203"].read_text()
+    assert "# Changed for this: NST402 (" in text
+    assert "TEXTS = {" in text
+    assert "if x.sum() > 0:" not in text
+    failed = run(scripts["NST203"], "aot_eager", tmp_path)
+    assert failed.returncode == 1
+    assert "SEEN" in failed.stderr

@@ -144,11 +144,15 @@ def script_for(
     """
     from nonstrict.confirm.repro import Proof, write_repro
 
-    if verdict.status is not Status.CONFIRMED or told.schedule is None or told.without is not None:
+    if verdict.status is not Status.CONFIRMED or told.schedule is None:
         return verdict
     proofs = {backend: one for backend, one in told.judgement.proofs if backend in BACKENDS}
-    proof = Proof(program, told.schedule, session.eager(told.schedule), proofs)
-    return verdict._replace(repro=write_repro(directory, diagnostic, verdict, proof))
+    proof = Proof(program, told.schedule, session.eager(told.schedule, told.without), proofs)
+    if told.without is not None:
+        changed = told.without.program
+        texts = {path: text for path, text in changed.overlays.items() if program.overlays.get(path) != text}
+        proof = proof._replace(program=changed, without=told.without.done, texts=texts)
+    return verdict._replace(repro=write_repro(directory, diagnostic, verdict, proof, session.shows))
 
 
 def kept_by(told: Told) -> frozenset[int] | None:

@@ -16,7 +16,7 @@ from nonstrict.confirm.programs import BACKENDS
 from nonstrict.rules.expectation import Channel
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from nonstrict.confirm.programs import Change, Program, Schedule
     from nonstrict.confirm.traces import Divergence
@@ -42,16 +42,26 @@ _VARIES = "another value in each call"
 
 
 class Proof(NamedTuple):
-    """What a script is made from: the run that confirmed a finding, its eager trace, and by backend what differed."""
+    """What a script is made from: the run that confirmed a finding, its eager trace, and by backend what differed.
+
+    The program may have been changed for it: `without` says what was done about which other findings, `texts` are
+    those of its other files that were changed.
+    """
 
     program: Program
     schedule: Schedule
     eager: Mapping[str, Any]
     divergences: Mapping[str, Divergence]
+    without: Sequence[str] = ()
+    texts: Mapping[str, str] = {}
 
 
-def write_repro(directory: str, diagnostic: Diagnostic, verdict: Verdict, proof: Proof) -> str:
+def write_repro(
+    directory: str, diagnostic: Diagnostic, verdict: Verdict, proof: Proof, shows: Callable[[str, str], bool]
+) -> str:
     """Write the script of a confirmed finding, and return its path; empty where it cannot be one.
+
+    `shows` runs a script, by its name and text, and says whether it shows the finding: none is offered otherwise.
 
     Raises:
         OSError: the directory or the file cannot be written.
@@ -60,6 +70,8 @@ def write_repro(directory: str, diagnostic: Diagnostic, verdict: Verdict, proof:
         text = script(diagnostic, verdict, proof)
     except CannotWriteError:
         # No script: the verdict stands by itself.
+        return ""
+    if not shows(file_name(diagnostic), text):
         return ""
     os.makedirs(directory, exist_ok=True)
     path = os.path.join(directory, file_name(diagnostic))
@@ -98,7 +110,7 @@ def script(diagnostic: Diagnostic, verdict: Verdict, proof: Proof) -> str:
         # Eager code is no measure for itself here: only whether it varies counts.
         compare = compare.replace('if what != "error":', 'if what not in ("error", "result"):')
     own = re.sub(r"\n{4,}", "\n\n\n", f"{compare}\n\n{_harness(proof)}{parts.AHEAD if ahead else ''}")
-    change, location = _change(proof), _location(program)
+    change, location = _change(proof), _location(program, proof.texts)
     used = own + change + location
     imports = (f"import {name}\n" for name in _MODULES if re.search(rf"\b{re.escape(name)}\.", used))
     return "\n".join(
@@ -109,6 +121,7 @@ def script(diagnostic: Diagnostic, verdict: Verdict, proof: Proof) -> str:
             "import torch\n" + ("from torch.fx.experimental import proxy_tensor\n" if ahead else ""),
             own,
             _title(f"The program: {_shown_path(program)}, what the region needs of it"),
+            *(f"# Changed for this: {done}" for done in proof.without),
             location,
             taken.text + "\n",
             _title("What sets it going"),
@@ -176,8 +189,8 @@ def _listed(folder: str) -> list[str]:
         return []
 
 
-def _location(program: Program) -> str:
-    """Where the program finds modules of its project."""
+def _location(program: Program, texts: Mapping[str, str]) -> str:
+    """Where the program finds modules of its project, and the texts of those that were changed."""
     if not _needs_project(program):
         return ""
     imported = program.imported
@@ -188,6 +201,8 @@ def _location(program: Program) -> str:
         lines.append(parts.RENAMED)
     if imported.package:
         lines.append(f"__package__ = {imported.package!r}")
+    if texts:
+        lines += ["TEXTS = {", *(f"    {path!r}: {text!r}," for path, text in texts.items()), "}", parts.CHANGED]
     return "\n".join(lines) + "\n"
 
 

@@ -259,6 +259,25 @@ def closures():
 
 '''
 
+#: Files of the project that are other than they lie there; what Python compiled of them before is not used.
+CHANGED = """\
+loader = importlib.machinery.SourceFileLoader
+data_as_it_lies, stats_as_it_lies = loader.get_data, loader.path_stats
+
+
+def changed_data(self, path):
+    return TEXTS[path].encode() if path in TEXTS else data_as_it_lies(self, path)
+
+
+def changed_stats(self, path):
+    if path in TEXTS:
+        raise OSError(path)
+    return stats_as_it_lies(self, path)
+
+
+loader.get_data, loader.path_stats = changed_data, changed_stats
+"""
+
 #: Another value of the same kind.
 OTHER = '''\
 def other(value):
