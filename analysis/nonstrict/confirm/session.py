@@ -9,24 +9,18 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.confirm import staleness
-from nonstrict.confirm.applications import ASKED
 from nonstrict.confirm.arms import FAKE, ArmRunner, Limits, Runner
 from nonstrict.confirm.attribution import fits
 from nonstrict.confirm.belonging import ended_early, foreign_calls, is_anothers, without_failing
 from nonstrict.confirm.callers import callers_of
-from nonstrict.confirm.devices import needs_gpu
 from nonstrict.confirm.input_sources import found_drivers, given_drivers, search_job
 from nonstrict.confirm.judging import (
     VARIED,
     Judgement,
     foretold,
     judge,
-    needed,
-    of_application,
     refusals,
-    refused_by_eager,
     unexplained,
-    why_raised,
 )
 from nonstrict.confirm.measuring import explained, measured, united
 from nonstrict.confirm.naming import named_by_text
@@ -46,10 +40,10 @@ from nonstrict.confirm.programs import (
     widened,
 )
 from nonstrict.confirm.project import Project
-from nonstrict.confirm.sensitivity import executed
 from nonstrict.confirm.shares import shares_of
 from nonstrict.confirm.told import Told, Unexplained, says_more
 from nonstrict.confirm.traces import Arms
+from nonstrict.confirm.uncalled import unanswered, without_calls
 from nonstrict.findings import Status
 from nonstrict.rules.base import COMPILED, CUSTOM_OPERATORS
 from nonstrict.rules.expectation import Experiment, Trait
@@ -131,7 +125,7 @@ class Session:
     def confirm(self, suspects: Sequence[Suspect]) -> dict[int, Told]:
         """The judgements of the suspects of the program, by their numbers."""
         suspects = [named_by_text(self._program, suspect) for suspect in suspects]
-        self._told = {suspect.number: Told(_without("inputs")) for suspect in suspects}
+        self._told = {suspect.number: Told(unanswered("inputs")) for suspect in suspects}
         drivers = {suspect.number: self._drivers(suspect) for suspect in suspects}
         for rank in range(max(map(len, drivers.values()), default=0)):
             for driver in self._wanted(drivers, rank):
@@ -169,7 +163,7 @@ class Session:
                 self._tell(suspect.number, told._replace(without=left))
                 return
         if self._told[suspect.number].judgement.status is Status.CONFIRMED:
-            self._tell(suspect.number, Told(_without("shared"), schedule=self._told[suspect.number].schedule))
+            self._tell(suspect.number, Told(unanswered("shared"), schedule=self._told[suspect.number].schedule))
 
     def _tell(self, number: int, told: Told) -> None:
         self._told[number] = told
@@ -228,7 +222,7 @@ class Session:
         if not answer.get("calls") and self._told[suspect.number].judgement.reason == "inputs":
             stage = answer.get("stage")
             reason = stage if stage in {"load", "needs"} else "inputs"
-            self._told[suspect.number] = Told(_without(reason, str(answer.get("failure", ""))))
+            self._told[suspect.number] = Told(unanswered(reason, str(answer.get("failure", ""))))
 
     def _run(self, driver: Driver, suspects: Sequence[Suspect]) -> None:
         """Run a driver, judge everything that it reaches, and follow up on what it was blind for."""
@@ -407,7 +401,7 @@ class Session:
         """Publish why a schedule called no region."""
         eager = self.eager(schedule)
         control = self._arms.trace(self._program, schedule, EAGER, lines=True)
-        told = {s.number: _without_calls(s, eager, control) for s in asked}
+        told = {s.number: without_calls(s, eager, control) for s in asked}
         self._publish(schedule, {s.number: self._by_own(schedule, s, told[s.number]) for s in asked})
 
     def _by_own(self, schedule: Schedule, suspect: Suspect, judgement: Judgement) -> Judgement:
@@ -471,35 +465,3 @@ def _is_idle(schedule: Schedule, judgement: Judgement) -> bool:
     told = judgement.status is not Status.INCONCLUSIVE or judgement.reason in _COMPARED
     own = schedule.program is None and judgement.reason == "not-compiled"
     return _is_trial(schedule) and not told and not own
-
-
-def _without_calls(suspect: Suspect, eager: Mapping[str, Any], control: Mapping[str, Any]) -> Judgement:
-    """The judgement where a driver calls no region."""
-    told_of = needed(eager, control)
-    if told_of:
-        return _without("needs", told_of)
-    refused = refused_by_eager(suspect, eager)
-    if refused is not None:
-        return refused
-    if suspect.experiment in ASKED and (told := of_application(suspect, control, {})).status is not Status.INCONCLUSIVE:
-        return told
-    stop: Mapping[str, Any] = eager.get("stop") or {}
-    ended = not eager.get("failure") and not eager["calls"] and stop.get("kind") == "end"
-    if ended and suspect.path == suspect.file and executed(suspect, control):
-        return _without("not-compiled")
-    return _without(*_why_no_calls(eager if not eager["calls"] else control))
-
-
-def _why_no_calls(trace: Mapping[str, Any]) -> tuple[str, str]:
-    """Why a driver never called a region: the reason, and a sentence."""
-    if trace.get("failure"):
-        told = str(trace["failure"])
-        return ("needs-cuda" if needs_gpu(told) else str(trace.get("reason", "load"))), told
-    stop: Mapping[str, Any] = trace.get("stop") or {}
-    if stop.get("kind") == "raised":
-        return why_raised(stop["error"])
-    return "line-not-reached", ""
-
-
-def _without(reason: str, detail: str = "") -> Judgement:
-    return Judgement(Status.INCONCLUSIVE, reason, detail, ())

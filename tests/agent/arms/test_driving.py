@@ -65,12 +65,9 @@ def test_a_driver_that_raises(project: Project) -> None:
     text = LOOP + "\n\ndef failing():\n    step(torch.ones(2))\n    raise KeyError('weights')\n"
     trace = project.arm(text, driver="failing")
     assert trace["stop"]["kind"] == "raised"
-    assert cause(trace["stop"]["error"]) == {
-        "type": "KeyError",
-        "message": "'weights'",
-        "frames": [[str(project.directory / "model.py"), 15]],
-        "told": False,
-    }
+    raised = cause(trace["stop"]["error"])
+    assert (raised["type"], raised["message"], raised["told"]) == ("KeyError", "'weights'", False)
+    assert raised["frames"] == [[str(project.directory / "model.py"), 15]]
     assert [result(call) for call in trace["calls"]] == [[2, 2]]
 
 
