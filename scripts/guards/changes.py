@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from guards.grammar import OPTIONS, Kind, Row, program
+from guards.grammar import Kind, Row, options_of, program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -162,7 +162,7 @@ def rows() -> Iterator[Row]:
         for kind, (initial, change) in CHANGES.items():
             if holder == "argument" and kind not in _IN_PLACE:
                 continue
-            for options in OPTIONS:
+            for options in options_of(kind):
                 body, text = change.format(held=name), region.format(initial=initial)
                 given = call.replace("(x", "(torch.ones(value)") if kind in _OF_SIZES else call
                 yield Row(holder, kind, USE, options, program(Kind("list(range(2, 14))"), text, body, given, options))

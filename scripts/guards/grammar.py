@@ -49,7 +49,7 @@ OPTIONS = {"": "", "dynamic=True": "dynamic=True", "dynamic=False": "dynamic=Fal
 #: Keys of Dynamo's configuration, with the kinds of values that they are about.
 CONFIG = {
     "specialize_float=True": ("float",),
-    "allow_unspec_int_on_nn_module=True": ("int", "int from 0"),
+    "allow_unspec_int_on_nn_module=True": ("int", "int from 0", "int counter", "used int counter"),
     "automatic_dynamic_shapes=False": ("int", "int from 0", "float", "size"),
     "assume_static_by_default=False": ("int", "int from 0", "float", "size"),
     "force_parameter_static_shapes=False": ("size of a parameter",),

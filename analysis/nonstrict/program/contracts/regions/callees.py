@@ -72,7 +72,7 @@ def difference(region: Interpreted, function: Function, name: str) -> tuple[str,
 
 def _passed_by(one: Passing, found: list[_Callee]) -> list[_Callee]:
     """What a call passes: what may be one of several is the same each time where no loop gives another one."""
-    return found if repeated.times_made(one.frame.machine, one, MANY) else found[:1]
+    return found if len(found) < 2 or repeated.times_made(one.frame.machine, one, MANY) else found[:1]
 
 
 def _numbers(passed: Iterable[tuple[Passing, list[_Callee]]]) -> int:

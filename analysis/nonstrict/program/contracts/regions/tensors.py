@@ -15,7 +15,7 @@ from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.boundary.dynamic_sizes import MARKS, marking
-from nonstrict.program.contracts.regions import calls, looped, numbers
+from nonstrict.program.contracts.regions import calls, chained, looped, numbers
 from nonstrict.program.contracts.regions.loaders import has_smaller_last
 from nonstrict.program.contracts.regions.made import Made, made
 from nonstrict.program.contracts.regions.outward import Asked
@@ -84,7 +84,9 @@ def difference(region: Interpreted, name: str) -> Difference | None:
     if last is not None and not told:
         return Difference("last size", _KINDS, last[1], last[0])
     surely = [one for one in given if one.made != Made() and not varying.is_chosen(one.frame, one.node)]
-    differences = (_of_form(surely), _of_dtypes(surely), _of_sizes(told) if told else None)
+    chain = next((one for one in passing.values() if chained.is_first_plain(region, *one)), None)
+    fed_back = Difference("requires_grad", _KINDS, chain[1], chain[0]) if chain is not None else None
+    differences = (_of_form(surely), fed_back, _of_dtypes(surely), _of_sizes(told) if told else None)
     found = [one for one in differences if one is not None]
     if found:
         return max(found, key=lambda one: one.number)

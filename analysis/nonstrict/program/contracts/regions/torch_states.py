@@ -124,6 +124,12 @@ def observed(region: Interpreted) -> Iterator[tuple[str, Observed, int]]:
             yield state.source, Observed(effect, (), in_hook=False), number
 
 
+def are_gradients_on(frame: Frame, call: ast.AST) -> bool:
+    """Whether a call surely meets gradients as they are unless something is switched."""
+    met = {found for found, _ in _met(_STATES[0], [_Call(frame, call)])}
+    return met == {_USUAL}
+
+
 def _met(state: _State, made: list[_Call]) -> Iterator[tuple[_Met, _Call]]:
     """What calls meet, and where: what is entered around them, or around the calls of the functions that make them.
 

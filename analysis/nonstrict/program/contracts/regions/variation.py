@@ -151,8 +151,8 @@ def _of_types(region: Interpreted, function: Function, given: Effect) -> Varied:
 def _each(region: Interpreted, calls: list[Passing]) -> Iterator[Value]:
     """What calls pass; of what is another value in each round of a loop, all that it may be."""
     for one in calls:
-        several = repeated.times_made(region.machine, one, MANY) > 1
         for value in varying.handed(region.machine, [one]):
+            several = value.kind is Kind.UNION and repeated.times_made(region.machine, one, MANY) > 1
             yield from value.alternatives() if several else (value,)
 
 
