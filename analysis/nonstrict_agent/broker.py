@@ -138,9 +138,9 @@ class Broker:
         self._options = options
         self.progress({"event": "state", "name": "starting", "text": "trying how programs can be isolated here"})
         try:
-            environment.directories(options["cache"])
-            remove_leftovers()
             tier = choose(options["isolation"]).value
+            environment.directories(environment.tier_of(options["cache"], tier))
+            remove_leftovers()
         except OSError as error:
             text = f"the cache directory {options['cache']} cannot be used: {error}; name another one"
             self._unavailable("cache", text)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import ModuleType
 
 #: The oldest torch the experiments are written for.
@@ -14,16 +15,32 @@ OLDEST_TORCH = (2, 7)
 
 
 class Directories(NamedTuple):
-    """Where the agent keeps files, below the directory its user named."""
+    """Where the agent keeps files of one tier of isolation, below the directory its user named."""
 
     #: What the warm-up compiles. No job may write here: the process that all jobs are forked from loads it unprotected.
     warm: str
-    #: What jobs compile, shared between them.
-    jobs: str
+    #: What jobs compile: a directory for each project, which only its jobs may write and read back.
+    projects: str
+
+    def of_job(self, job: Mapping[str, Any]) -> str:
+        """Where a job keeps what it compiles, for those of the same project; made if missing, and marked as used.
+
+        Raises:
+            OSError: it cannot be made.
+        """
+        path = os.path.join(self.projects, os.path.basename(job["caches"]))
+        os.makedirs(path, exist_ok=True)
+        os.utime(path)
+        return path
+
+
+def tier_of(cache: str, tier: str) -> str:
+    """The part of a cache that belongs to a tier: what one wrote is read by no other, which may be less isolated."""
+    return os.path.join(cache, tier)
 
 
 def directories(cache: str) -> Directories:
-    """The directories below the cache; made if they are missing.
+    """The directories below the cache of a tier; made if they are missing.
 
     Raises:
         OSError: they cannot be made.

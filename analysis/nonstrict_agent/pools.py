@@ -11,6 +11,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, Protocol
 
+from nonstrict_agent import environment
 from nonstrict_agent.framing import PIECE, line_of, parse, write_all
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Surroundings:
 
     def __init__(self, owner: Owner, options: dict[str, Any], tier: str) -> None:
         self.owner = owner
-        self.cache = str(options["cache"])
+        self.cache = environment.tier_of(str(options["cache"]), tier)
         self.tier = tier
         self.hidden = tuple(map(str, options.get("hidden", ())))
         self.testing = bool(options.get("testing"))
@@ -172,7 +173,7 @@ class ForkPool(Pool):
 
     def _heated_mark(self) -> str:
         version = f"{sys.version_info[0]}.{sys.version_info[1]}-torch-{self._torch}"
-        return os.path.join(self.shared.cache, "warm", f"heated-{version}")
+        return os.path.join(environment.directories(self.shared.cache).warm, f"heated-{version}")
 
     def _send(self, message: dict[str, Any]) -> None:
         with contextlib.suppress(OSError):

@@ -68,7 +68,7 @@ def _run_uncontained(settings: dict[str, Any], writing: int, where: environment.
     from nonstrict_agent.zygote import work_for
 
     began = time.perf_counter()
-    environment.caches_in(where.jobs)
+    environment.caches_in(where.of_job(settings["job"]))
     try:
         answer: dict[str, Any] = {"result": work_for(settings["job"], testing=bool(settings.get("testing")))()}
         line = line_of(answer)

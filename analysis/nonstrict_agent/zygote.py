@@ -204,11 +204,12 @@ def perform_contained(
     job: dict[str, Any], settings: dict[str, Any], result_fd: int, where: environment.Directories
 ) -> NoReturn:
     """Perform one job in the containment that `settings` ask for, and end this process."""
-    environment.caches_in(where.jobs)
+    caches = where.of_job(job)
+    environment.caches_in(caches)
     work = work_for(job, testing=bool(settings.get("testing")))
     containment = Containment(
         Tier(settings["tier"]),
-        writable=(where.jobs, *job.get("writable", ())),
+        writable=(caches, *job.get("writable", ())),
         hidden=tuple(settings.get("hidden", ())),
         directory=job.get("root"),
         seconds=float(settings["seconds"]),

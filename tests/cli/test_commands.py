@@ -10,6 +10,7 @@ import pytest
 from nonstrict import __version__
 from nonstrict.cli import main as entry
 from nonstrict.cli.main import COMMANDS, main
+from nonstrict.confirm.compile_caches import name_of
 from nonstrict.rules.registry import RULES
 from nonstrict.settings.options import OPTIONS
 
@@ -75,6 +76,14 @@ def test_clean(nonstrict: Command, project: Path):
     assert nonstrict("clean").status == 0
     assert not (project / ".nonstrict_cache").exists()
     assert nonstrict("clean").status == 0
+
+
+def test_clean_removes_what_experiments_compiled(nonstrict: Command, project: Path, tmp_path: Path):
+    projects = tmp_path / "caches" / "nonstrict" / "torch" / "deny" / "projects"
+    for root in (project, tmp_path / "other"):
+        (projects / name_of(str(root)) / "inductor").mkdir(parents=True)
+    assert nonstrict("clean", XDG_CACHE_HOME=str(tmp_path / "caches")).status == 0
+    assert [path.name for path in projects.iterdir()] == [name_of(str(tmp_path / "other"))]
 
 
 def test_clean_removes_nothing_that_is_not_a_cache(nonstrict: Command, project: Path):

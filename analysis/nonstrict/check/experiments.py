@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.confirm import compile_caches
 from nonstrict.confirm.arms import Limits
 from nonstrict.confirm.client import Options
 from nonstrict.confirm.devices import device_for
@@ -102,9 +103,10 @@ def verdict_cache(python: str, settings: Settings, options: ConfirmOptions, proj
 
 
 def agent_options(device: str, isolation: str, slots: int) -> Options:
-    """How agents are started; makes the directory of their cache."""
-    cache = Path(cache_home()) / "torch"
+    """How agents are started; makes the directory of their cache, and removes what is too much in it."""
+    cache = compile_caches_home()
     cache.mkdir(parents=True, exist_ok=True)
+    compile_caches.prune(str(cache))
     return Options(cache=cache, device=device, isolation=isolation, slots=slots)
 
 
@@ -211,6 +213,11 @@ def cache_home() -> str:
     """Where compiled kernels and verdicts are kept: the cache directory of the user (XDG base directories)."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return os.path.join(home, "nonstrict")
+
+
+def compile_caches_home() -> Path:
+    """Where agents keep what they compile."""
+    return Path(cache_home()) / "torch"
 
 
 def processors() -> int:

@@ -1,4 +1,4 @@
-"""`nonstrict clean`: removes the cache of a project."""
+"""`nonstrict clean`: removes the caches of a project."""
 
 from __future__ import annotations
 
@@ -23,10 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Remove the cache directory, if it is one."""
-    import shutil
-
-    from nonstrict.check.cache import cache_directory, is_cache
+    """Remove the cache directory, if it is one, and what experiments with the project compiled."""
+    from nonstrict.check.cache import cache_directory
 
     if not os.path.exists(options.path):
         return report_failure(f"{options.path}: does not exist")
@@ -36,7 +34,23 @@ def run(options: argparse.Namespace) -> int:
         settings = main_settings([options.path], options)
     except ConfigurationError as error:
         return report_failure(str(error))
-    directory = options.cache_dir or cache_directory(settings)
+    _remove_compiled(settings.root)
+    return _remove_results(options.cache_dir or cache_directory(settings))
+
+
+def _remove_compiled(root: str) -> None:
+    from nonstrict.check.experiments import compile_caches_home
+    from nonstrict.confirm.compile_caches import remove
+
+    for path in remove(str(compile_caches_home()), root):
+        sys.stdout.write(f"Removed {path}.\n")
+
+
+def _remove_results(directory: str) -> int:
+    import shutil
+
+    from nonstrict.check.cache import is_cache
+
     if not os.path.isdir(directory):
         sys.stdout.write(f"There is no cache at {directory}.\n")
         return ExitStatus.CLEAN

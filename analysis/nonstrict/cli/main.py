@@ -23,7 +23,7 @@ COMMANDS = {
     "server": ("server", "speak the language server protocol with an editor"),
     "rule": ("rule", "explain a rule, or list all rules"),
     "config": ("config", "list and explain the configuration keys"),
-    "clean": ("clean", "remove the cache"),
+    "clean": ("clean", "remove the caches of a project"),
     "version": ("version", "show the version"),
 }
 ALIASES = {"explain": "rule"}

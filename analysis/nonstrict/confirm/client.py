@@ -23,6 +23,7 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 from nonstrict.confirm.answers import GRACE, Change, JobResult, Ready, State, ending, messages, pipe_of, result_of
+from nonstrict.confirm.compile_caches import name_of
 from nonstrict.confirm.launching import AgentUnavailable, Options, command_line, environment_for
 
 if TYPE_CHECKING:
@@ -167,7 +168,8 @@ class Agent:
         """Hand in a job; lower priorities run first, equal ones in the order they came.
 
         Args:
-            job: a JSON object; "root" is the project's directory unless given, "device" decides who runs it.
+            job: a JSON object; "root" is the project's directory unless given, whose caches it gets, "device" decides
+                who runs it.
             seconds: wall clock the job may take once it was started; its end is then the failure "timeout".
             priority: for instance 0 for what someone looks at, 1 for the rest.
 
@@ -180,6 +182,7 @@ class Agent:
             ticket = Ticket(self, next(self._numbers), job)
             self._tickets[ticket.number] = ticket
         job = {"root": str(self._root), **job}
+        job["caches"] = name_of(job["root"])
         self.send({"op": "run", "id": ticket.number, "job": job, "seconds": seconds, "priority": priority})
         return ticket
 

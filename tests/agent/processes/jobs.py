@@ -66,6 +66,24 @@ def read(path):
         return {"text": "", "error": str(error)}
 
 
+def plant(name):
+    """Write a file into each cache that torch reads."""
+    for path in in_caches(name):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        write(path)
+    return {"planted": in_caches(name)}
+
+
+def find(name):
+    """Those of the same files that are there."""
+    return {"found": [path for path in in_caches(name) if os.path.exists(path)]}
+
+
+def in_caches(name):
+    variables = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TORCH_EXTENSIONS_DIR")
+    return [os.path.join(os.environ[variable], name) for variable in variables]
+
+
 def leave_orphans():
     subprocess.Popen(["sleep", "300"], start_new_session=True)
     return {}

@@ -166,7 +166,7 @@ def test_kernels_are_not_kept_where_the_warm_process_looks(agent):
     result = run(agent, "compile_kernel", backend="aot_eager", factor=2.0)
     assert result.value is not None
     assert result.value["same"]
-    assert "/cache/jobs/" in result.value["cache"]
+    assert f"/cache/{agent.ready.tier}/projects/" in result.value["cache"]
 
 
 def test_the_zygote_stays_the_same(agent):
