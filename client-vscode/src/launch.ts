@@ -23,9 +23,9 @@ export function commandLine(program: Program, home: string, args: readonly strin
 	return { command: program.python, args: [join(home, "bundled", "launch.py"), strategy, ...args] };
 }
 
-/** The language server. In a workspace that is not trusted it runs nothing that the workspace names. */
+/** The language server. It runs what the workspace names (its interpreter) only in a trusted one. */
 export function serverCommand(program: Program, home: string, trusted: boolean): CommandLine {
-	return commandLine(program, home, trusted ? ["server"] : ["server", "--untrusted-workspace"]);
+	return commandLine(program, home, ["server", trusted ? "--trusted-workspace" : "--untrusted-workspace"]);
 }
 
 /** The check of `paths` (the current folder if there are none), one finding a line. */

@@ -10,19 +10,20 @@ const launcher = join("/home", "bundled", "launch.py");
 test("the server runs in the interpreter, with the nonstrict that the strategy says", () => {
 	assert.deepEqual(serverCommand(bundled, "/home", true), {
 		command: "/usr/bin/python3",
-		args: [launcher, "bundled", "server"],
+		args: [launcher, "bundled", "server", "--trusted-workspace"],
 	});
-	assert.deepEqual(serverCommand(own, "/home", true).args, [launcher, "environment", "server"]);
+	const args = [launcher, "environment", "server", "--trusted-workspace"];
+	assert.deepEqual(serverCommand(own, "/home", true).args, args);
 });
 
-test("a workspace that is not trusted is said to be so", () => {
+test("whether a workspace is trusted is said", () => {
 	assert.equal(serverCommand(bundled, "/home", false).args.at(-1), "--untrusted-workspace");
 	assert.ok(!serverCommand(bundled, "/home", true).args.includes("--untrusted-workspace"));
 });
 
 test("an executable of the user's is run as it is, with its first arguments", () => {
 	const line = serverCommand({ kind: "executable", path: ["/opt/uv", "run", "nonstrict"] }, "/home", true);
-	assert.deepEqual(line, { command: "/opt/uv", args: ["run", "nonstrict", "server"] });
+	assert.deepEqual(line, { command: "/opt/uv", args: ["run", "nonstrict", "server", "--trusted-workspace"] });
 });
 
 test("the folder itself is checked when no path is given", () => {

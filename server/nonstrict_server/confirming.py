@@ -169,7 +169,8 @@ class Confirmers:
         from nonstrict.check.live.confirming import Confirmer
 
         mine = self._server.settings_of(path)
-        state = (task.settings.python, task.settings.root, task.settings.inputs, mine.device, mine.timeout)
+        python = task.settings.python, task.settings.python_by_user, self._may_start_its_python(task.settings.root)
+        state = (python, task.settings.root, task.settings.inputs, mine.device, mine.timeout)
         known = self._by_root.get(task.root)
         if known is not None and known[0] == state:
             return known[1]
@@ -177,6 +178,8 @@ class Confirmers:
             _ = in_thread(known[1].close)
         listener = _Listener(self, self._server.scheduler.tell)
         confirmer = Confirmer(task.settings, self._options(path), listener)
+        if confirmer.notice:
+            self._server.complain(confirmer.notice)
         self._by_root[task.root] = (state, confirmer)
         return confirmer
 
@@ -184,7 +187,14 @@ class Confirmers:
         from nonstrict.check.experiments import ConfirmOptions
 
         mine = self._server.settings_of(path)
-        return ConfirmOptions(seconds=mine.timeout, device=mine.device, repro=repro)
+        trusted = self._may_start_its_python
+        return ConfirmOptions(seconds=mine.timeout, device=mine.device, repro=repro, trusted=trusted)
+
+    def _may_start_its_python(self, root: str) -> bool:
+        """Whether experiments may start the interpreter that a folder brings."""
+        from nonstrict.confirm.trust import is_trusted
+
+        return self._server.is_vouched_for or is_trusted(root)
 
     # -- heard on the loop --------------------------------------------------------------------------------------------
 

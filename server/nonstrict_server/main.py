@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _SWITCH_INTERVAL = 0.0001
 
 
-def serve_standard_streams(*, trusted: bool) -> int:
-    """Serve the client at standard input and output; the exit status."""
+def serve_standard_streams(*, trusted: bool | None) -> int:
+    """Serve the client at standard input and output; the exit status. `trusted`: see `Server`."""
     _prepare()
     reading, writing = own_standard_streams()
 
@@ -38,8 +38,10 @@ def serve_standard_streams(*, trusted: bool) -> int:
     return _run(Server(trusted=trusted), serve)
 
 
-def serve_socket(host: str, port: int, *, trusted: bool) -> int:
+def serve_socket(host: str, port: int, *, trusted: bool | None) -> int:
     """Wait for one client at a TCP port, and serve it; the exit status. Port 0 is any free one.
+
+    `trusted`: see `Server`.
 
     Raises:
         OSError: the port cannot be used.

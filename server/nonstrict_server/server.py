@@ -63,11 +63,17 @@ class Server(LanguageServer):
     #: Done when all marked files were examined once, or the user did not want to wait for that.
     first_pass: asyncio.Future[None]
 
-    def __init__(self, *, trusted: bool = True) -> None:
+    def __init__(self, *, trusted: bool | None = None) -> None:
+        """Nothing is served yet.
+
+        `trusted` is what the user said of the workspace: False keeps everything in it from being run, True allows its
+        interpreter too; None leaves that to the user's list of trusted folders.
+        """
         super().__init__(  # pyright: ignore[reportUnknownMemberType] - not described in full
             "nonstrict", __version__, notebook_document_sync=_NOTEBOOKS, protocol_cls=Protocol
         )
-        self.trusted = trusted
+        self.trusted = trusted is not False
+        self.is_vouched_for = trusted is True
         self.roots: list[str] = []
         self.root_uris: dict[str, str] = {}
         self.settings: dict[str, ClientSettings] = {}

@@ -12,6 +12,7 @@ from nonstrict.check.experiments import (
     agent_options,
     by_file,
     cache_home,
+    chosen_python,
     is_strange,
     kept_by,
     limits_of,
@@ -120,15 +121,13 @@ class _Work:
         settings: Settings,
         options: ConfirmOptions,
     ) -> None:
-        from nonstrict.knowledge.torch_version import interpreter
-
         self._diagnostics = diagnostics
         self.sources = sources
         self._settings = settings
         self._options = options
         self._project = Project(settings.root)
-        self._python = interpreter(settings.python, settings.root)
-        self._cache = verdict_cache(self._python, settings, options, self._project)
+        self._python = chosen_python(settings, options.trusted)
+        self._cache = verdict_cache(self._python.path, settings, options, self._project)
         self._suspects = suspects
         self._done = 0
         self.unexplained: list[Diagnostic] = []
@@ -164,8 +163,10 @@ class _Work:
     def _with_agent(self, programs: Sequence[tuple[Program, list[Suspect]]]) -> dict[int, Verdict]:
         slots = self._options.jobs or processors()
         options = agent_options(self._options.device, self._options.isolation, slots)
+        if self._python.notice and self._options.on_notice is not None:
+            self._options.on_notice(self._python.notice)
         verdicts: dict[int, Verdict] = {}
-        with Agent(self._python, Path(self._settings.root), options, on_state=self._options.on_state) as agent:
+        with Agent(self._python.path, Path(self._settings.root), options, on_state=self._options.on_state) as agent:
             ready = agent.wait_ready()
             limits = limits_of(self._options, ready, max(1, slots // len(programs)))
             with ThreadPoolExecutor(max_workers=slots) as pool:

@@ -12,8 +12,10 @@ from nonstrict.confirm.client import Options
 from nonstrict.confirm.devices import device_for
 from nonstrict.confirm.programs import BACKENDS, Program, program_of
 from nonstrict.confirm.suspects import Suspect, suspect_of
+from nonstrict.confirm.trust import Python, is_trusted, python_for
 from nonstrict.confirm.verdict_cache import VerdictCache
 from nonstrict.findings import UNEXPLAINED, Diagnostic, Severity, Status, Verdict
+from nonstrict.knowledge.torch_version import installed_torch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +33,8 @@ class ConfirmOptions(NamedTuple):
 
     `seconds` is the wall clock of one arm. `isolation` is `auto`, `copy-on-write`, `deny` or `none`, `device` is
     `auto`, `cpu` or `cuda`. `on_state` hears what the agent does, `on_count` how many findings are done, and of how
-    many. `cache` allows answers of earlier runs. `repro` is a directory for scripts that show confirmed findings.
+    many. `trusted` says whether a folder may bring its interpreter, `on_notice` hears why another one is used.
+    `cache` allows answers of earlier runs. `repro` is a directory for scripts that show confirmed findings.
     """
 
     seconds: float = 60.0
@@ -41,6 +44,8 @@ class ConfirmOptions(NamedTuple):
     cache: bool = True
     full_import: bool = False
     repro: str = ""
+    trusted: Callable[[str], bool] = is_trusted
+    on_notice: Callable[[str], None] | None = None
     on_state: Callable[[State], None] | None = None
     on_count: Callable[[int, int], None] | None = None
 
@@ -90,13 +95,16 @@ def program_in(
     return program_of(path, source.code, root, others, makers, in_cells=bool(source.cells))
 
 
+def chosen_python(settings: Settings, trusted: Callable[[str], bool]) -> Python:
+    """The interpreter that experiments with a project are run in; `trusted`: see `ConfirmOptions`."""
+    return python_for(settings.python, settings.root, by_user=settings.python_by_user, trusted=trusted)
+
+
 def verdict_cache(python: str, settings: Settings, options: ConfirmOptions, project: Project) -> VerdictCache:
     """Where verdicts of an interpreter are kept between runs."""
-    from nonstrict.check.environment import environment_of
-
     return VerdictCache(
         os.path.join(cache_home(), "verdicts"),
-        (python, environment_of(settings).torch_version or "", options.device, options.full_import),
+        (python, str(installed_torch(python, settings.root) or ""), options.device, options.full_import),
         enabled=options.cache and not options.repro,
         project_state=project.state,
     )

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nonstrict.check.experiments import agent_options
+from nonstrict.check.experiments import agent_options, chosen_python
 from nonstrict.confirm.arms import Limits
 from nonstrict.confirm.client import Agent, AgentUnavailable
 from nonstrict.confirm.devices import device_for
@@ -16,7 +16,6 @@ from nonstrict.confirm.programs import Program, Schedule, drivers_for, job_of, p
 from nonstrict.confirm.suspects import Suspect
 from nonstrict.confirm.traces import cause_of
 from nonstrict.knowledge.markers import may_mark
-from nonstrict.knowledge.torch_version import interpreter
 from nonstrict.rules.expectation import Expectation
 
 if TYPE_CHECKING:
@@ -64,8 +63,12 @@ def show(
     settings: Settings,
     options: argparse.Namespace,
     on_state: Callable[[State], None] | None,
+    trusted: Callable[[str], bool],
+    on_notice: Callable[[str], None],
 ) -> Showing:
     """The graphs (`kind` is "graph") or the code ("code") that torch makes of a function, as text.
+
+    `trusted` and `on_notice`: see `ConfirmOptions`.
 
     Raises:
         ShowError: there is no such function, nothing calls it and no arguments are found, or it does not compile.
@@ -78,10 +81,12 @@ def show(
         raise ShowError(f"{path}: {error}") from error
     # What cannot be shown at all is told before anything is started.
     target_in(source, function, settings)
-    python = interpreter(settings.python, settings.root)
+    python = chosen_python(settings, trusted)
+    if python.notice:
+        on_notice(python.notice)
     chosen = agent_options(options.device, options.isolation, slots=1)
     try:
-        with Agent(python, Path(settings.root), chosen, on_state=on_state) as agent:
+        with Agent(python.path, Path(settings.root), chosen, on_state=on_state) as agent:
             ready = agent.wait_ready()
             limits = Limits(options.timeout, device_for(options.device, ready), full_import=options.full_import)
             return show_with(agent, ready, limits, source, function, kind, settings)

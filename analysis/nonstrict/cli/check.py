@@ -13,7 +13,7 @@ from nonstrict.check.faults import Losses, sentences, told_of
 from nonstrict.check.run import CheckResult, RunOptions, check
 from nonstrict.cli.check_arguments import add_check_arguments
 from nonstrict.cli.configuration import main_settings, nested_settings, settings_below
-from nonstrict.cli.confirming import confirmed
+from nonstrict.cli.confirming import confirmed, trusting
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.misuse import refuse_misuse, refuse_other_torch
 from nonstrict.cli.overrides import format_of_environment, overridden
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
         if options.show_files:
             return _show_files(settings, options)
         if options.confirm:
-            refuse_other_torch(settings)
+            refuse_other_torch(settings, trusting(options))
         run = _Run(settings, options, losses)
         status = run.status()
     except ConfigurationError as error:

@@ -66,6 +66,11 @@ def add_confirm_arguments(group: ArgumentGroup) -> None:
     group.add_argument(
         "--full-import", action="store_true", help="import files whole where a part of them cannot be loaded"
     )
+    group.add_argument(
+        "--trust",
+        action="store_true",
+        help="for this run, start the interpreter that the folder brings (see `nonstrict trust`)",
+    )
     group.add_argument("--write-repro", metavar="DIR", help="write a script for each finding that was confirmed")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from nonstrict.check.run import RunOptions, check
 from nonstrict.cli.check_arguments import add_confirm_arguments, number_of_processes
 from nonstrict.cli.configuration import add_configuration_arguments, main_settings
-from nonstrict.cli.confirming import Progress, experiments
+from nonstrict.cli.confirming import Progress, experiments, notice, trusting
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.misuse import refuse_other_torch
 from nonstrict.cli.overrides import environment_overrides, format_of_environment
@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
             file, _, name = path.rpartition(":")
             advice = f". Did you mean `{file}::{name}`?" if name.isidentifier() and os.path.exists(file) else ""
             return report_failure(f"{path}: there is no such file{advice}")
-        refuse_other_torch(settings)
+        refuse_other_torch(settings, trusting(options))
         if options.show:
             return _show(path, function, settings, options)
         result = check([path], settings, RunOptions(jobs=options.jobs, probes=True, regions=True))
@@ -225,7 +225,16 @@ def _show(path: str, function: str, settings: Settings, options: argparse.Namesp
 
     progress = None if options.quiet else Progress()
     try:
-        shown = show(path, function, options.show, settings, options, progress.state if progress else None)
+        shown = show(
+            path,
+            function,
+            options.show,
+            settings,
+            options,
+            progress.state if progress else None,
+            trusting(options),
+            notice,
+        )
     except ShowError as error:
         return report_failure(str(error))
     finally:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from nonstrict.check.confirmation import Confirmed
     from nonstrict.check.run import CheckResult
@@ -47,6 +47,8 @@ def experiments(
                 cache=not options.no_cache,
                 full_import=options.full_import,
                 repro=options.write_repro or "",
+                trusted=trusting(options),
+                on_notice=None if options.silent else notice,
                 on_state=progress.state if progress else None,
                 on_count=progress.count if progress else None,
             ),
@@ -55,6 +57,18 @@ def experiments(
     finally:
         if progress is not None:
             progress.close()
+
+
+def trusting(options: argparse.Namespace) -> Callable[[str], bool]:
+    """Which folders may bring their own interpreter: by `--trust` all of this run, else those on the user's list."""
+    from nonstrict.confirm.trust import is_trusted
+
+    return (lambda _: True) if options.trust else is_trusted
+
+
+def notice(text: str) -> None:
+    """Tell something that no run fails for."""
+    sys.stderr.write(f"nonstrict: {text}\n")
 
 
 class Progress:

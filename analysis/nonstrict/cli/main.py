@@ -23,6 +23,7 @@ COMMANDS = {
     "server": ("server", "speak the language server protocol with an editor"),
     "rule": ("rule", "explain a rule, or list all rules"),
     "config": ("config", "list and explain the configuration keys"),
+    "trust": ("trust", "say which folders may bring the interpreter that experiments run in"),
     "clean": ("clean", "remove the caches of a project"),
     "version": ("version", "show the version"),
 }

@@ -9,7 +9,7 @@ from nonstrict.settings.errors import ConfigurationError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from nonstrict.settings.model import Settings
 
@@ -24,6 +24,7 @@ _EXPERIMENTS = {
     "full_import": False,
     "write_repro": None,
     "probe": False,
+    "trust": False,
 }
 _SELECTORS = ("select", "extend_select", "ignore", "fixable", "unfixable")
 #: Options that each ask for another run, and what such a run has no place for.
@@ -176,8 +177,10 @@ def known_torch(version: str) -> str:
         raise ConfigurationError(f"--torch-version {version or repr(version)}: {error}.") from None
 
 
-def refuse_other_torch(settings: Settings) -> None:
+def refuse_other_torch(settings: Settings, trusted: Callable[[str], bool]) -> None:
     """Refuse experiments where the findings are for another torch than the one that would run.
+
+    `trusted`: see `ConfirmOptions`.
 
     Raises:
         ConfigurationError: `torch_version` says another version than the interpreter has.
@@ -185,9 +188,10 @@ def refuse_other_torch(settings: Settings) -> None:
     wanted = settings.torch_version
     if wanted is None:
         return
+    from nonstrict.check.experiments import chosen_python
     from nonstrict.knowledge.torch_version import installed_torch, release_numbers
 
-    installed = installed_torch(settings.python, settings.root)
+    installed = installed_torch(chosen_python(settings, trusted).path, settings.root)
     numbers = release_numbers(wanted)
     if installed is not None and installed.release[: len(numbers)] != numbers:
         raise ConfigurationError(

@@ -67,7 +67,7 @@ def environment_overrides(settings: Settings, options: argparse.Namespace) -> Se
 
 def _choose_environment(fields: dict[str, Any], options: argparse.Namespace) -> None:
     if options.python is not None:
-        fields["python"] = chosen_interpreter(options.python)
+        fields.update(python=chosen_interpreter(options.python), python_by_user=True)
     if options.torch_version is not None:
         fields["torch_version"] = known_torch(options.torch_version)
 

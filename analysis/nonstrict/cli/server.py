@@ -17,10 +17,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="[HOST:]PORT",
         help="wait for one client at a TCP port, without encryption or password (default host: 127.0.0.1)",
     )
-    parser.add_argument(
+    trust = parser.add_mutually_exclusive_group()
+    trust.add_argument(
         "--untrusted-workspace",
         action="store_true",
         help="run nothing that the workspace names: no interpreter, no experiments",
+    )
+    trust.add_argument(
+        "--trusted-workspace",
+        action="store_true",
+        help="experiments may start the interpreter of the workspace (default: where `nonstrict trust` allows it)",
     )
 
 
@@ -29,7 +35,8 @@ def run(options: argparse.Namespace) -> int:
     # The one import upwards: the server is a package of its own, whose libraries no other command loads.
     from nonstrict_server.main import serve_socket, serve_standard_streams
 
-    trusted = not options.untrusted_workspace
+    # Neither said: experiments are run, and which interpreters is for the user's list to say.
+    trusted = options.trusted_workspace if options.untrusted_workspace or options.trusted_workspace else None
     if options.tcp is None:
         return serve_standard_streams(trusted=trusted)
     host, port = options.tcp

@@ -79,7 +79,10 @@ def is_environment(folder: str) -> bool:
 
 
 def interpreter(python: str | None, root: str) -> str:
-    """The interpreter of the user's environment, in the order of `site_packages`; the setting if it is a file."""
+    """The interpreter of the user's environment, in the order of `site_packages`; the setting if it is a file.
+
+    The one of a project may be anything: `confirm.trust` says when it may be started.
+    """
     if python and os.path.isfile(os.path.join(root, os.path.expanduser(python))):
         return os.path.join(root, os.path.expanduser(python))
     for prefix in _prefixes(python, root):
@@ -88,6 +91,15 @@ def interpreter(python: str | None, root: str) -> str:
             if os.path.exists(path) and _packages_of(prefix):
                 return path
     return python or sys.executable
+
+
+def active_interpreter() -> str:
+    """The interpreter of the environment that the user activated; else the one that runs this. None of a project."""
+    for prefix in filter(None, (os.environ.get("VIRTUAL_ENV"), os.environ.get("CONDA_PREFIX"))):
+        for name in _INTERPRETERS:
+            if os.path.exists(path := os.path.join(prefix, name)):
+                return path
+    return sys.executable
 
 
 _INTERPRETERS = (os.path.join("bin", "python"), os.path.join("Scripts", "python.exe"), "python.exe")

@@ -77,7 +77,8 @@ def settings_from_assignment(base: Settings, assignment: str) -> Settings:
 
     try:
         document = Document("--config", assignment, parsed("--config", assignment, advice=""))
-        return _applied(base, document, os.getcwd())
+        named = base.python_by_user or "python" in document.content
+        return _applied(base, document, os.getcwd())._replace(python_by_user=named)
     except ConfigurationError as error:
         detail = error.diagnostics[0] if error.diagnostics else None
         advice = f" {detail.help}" if detail and detail.help else ""

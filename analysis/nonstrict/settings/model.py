@@ -69,9 +69,10 @@ class Settings(NamedTuple):
     `root` is the absolute directory of the configuration file (the working directory where there is none) and
     `source` the file itself. Rule selectors are codes, prefixes of codes, names or `ALL`, not yet checked. `inputs` are
     pairs of a marked function and of one that makes its arguments, both as `ABSOLUTE PATH::NAME`. `models` are the
-    absolute paths of files that describe libraries. `unsafe_fixes` None
-    means that they are not applied, but that people are told of them. `baseline` None stands for `DEFAULT_BASELINE` in
-    `root`, if that is there, and "" for none at all.
+    absolute paths of files that describe libraries. `python_by_user`: the user named `python`, for this run or in an
+    editor, and no file that may have come with the project. `unsafe_fixes` None means that they are not applied, but
+    that people are told of them. `baseline` None stands for `DEFAULT_BASELINE` in `root`, if that is there, and "" for
+    none at all.
     """
 
     root: str
@@ -96,6 +97,7 @@ class Settings(NamedTuple):
     force_exclude: bool = False
     respect_gitignore: bool = True
     python: str | None = None
+    python_by_user: bool = False
     torch_version: str | None = None
     output_format: str = "full"
     cache_dir: str | None = None

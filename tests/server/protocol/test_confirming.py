@@ -231,6 +231,28 @@ async def test_nothing_runs_in_a_workspace_that_is_not_trusted(start: Start, tmp
     assert not marker.exists()
 
 
+@pytest.mark.parametrize("arguments", [[], ["--trusted-workspace"]])
+async def test_the_interpreter_of_a_workspace_runs_only_where_that_is_trusted(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+):
+    root = write(tmp_path / "project", bad=BAD)
+    marker = tmp_path / "ran"
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\ntouch {marker}\n")
+    python.chmod(0o755)
+    (root / "nonstrict.toml").write_text(f'python = "{python}"\n')
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "configuration"))
+    editor = await start(CODE, root, arguments=arguments)
+    uri = editor.open(root / "bad.py")
+    await editor.diagnostics(uri)
+    await confirm(editor, uri)
+    told = await editor.comes_true(
+        lambda: marker.exists() or any("is not trusted" in one.message for one in editor.client.messages), 60
+    )
+    assert told
+    assert marker.exists() is bool(arguments)
+
+
 async def test_nothing_runs_where_experiments_are_switched_off(start: Start, tmp_path: Path):
     root = write(tmp_path / "project", bad=BAD)
     editor = await start(CODE, root, settings={"confirm": {"mode": "off"}})

@@ -9,13 +9,12 @@ from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Protocol
 
-from nonstrict.check.experiments import limits_of, processors
+from nonstrict.check.experiments import chosen_python, limits_of, processors
 from nonstrict.check.live.rounds import Experimenter, Request, in_absolute_paths
 from nonstrict.check.live.verdicts import Verdicts
 from nonstrict.check.live.warm import AGENTS, AgentDied, Jobs, Kind, Over
 from nonstrict.check.showing import ShowError, show_with, target_in
 from nonstrict.confirm.client import AgentUnavailable
-from nonstrict.knowledge.torch_version import interpreter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -59,7 +58,10 @@ class Confirmer:
 
         Of the options, `on_state` and `on_count` are not used: the listener hears of these.
         """
-        python = interpreter(settings.python, settings.root)
+        chosen = chosen_python(settings, options.trusted)
+        python = chosen.path
+        #: Why experiments are not run in the interpreter of the folder; empty if they are.
+        self.notice = chosen.notice
         self._settings = settings
         self._options = options
         self._listener = listener
