@@ -247,11 +247,29 @@ class Verdict(NamedTuple):
     files: tuple[str, ...] = ()
 
 
+class Sighting(NamedTuple):
+    """What torch did in a real run where a finding stands.
+
+    `when` is the end of the run, in seconds since 1970. It did what the finding says unless it `passed`: it compiled
+    the function and did not. `recompilations` count what was compiled again for it, which took `seconds`; with
+    `gives_up` torch left the function to plain Python. `reason` is torch's: the name of a break, or the guard. It is
+    `stale` if the code was edited since.
+    """
+
+    when: float
+    passed: bool = False
+    recompilations: int = 0
+    seconds: float = 0.0
+    gives_up: bool = False
+    reason: str = ""
+    stale: bool = False
+
+
 class Diagnostic(NamedTuple):
     """A finding as users see it, in every output format and in editors.
 
-    `verdict` is None where no experiment was asked for. `subject` and `output` are those of its cause. What else the
-    fields hold: see `Finding`.
+    `verdict` is None where no experiment was asked for. `subject` and `output` are those of its cause. `sighting` is
+    what a real run made of it, None where none was kept. What else the fields hold: see `Finding`.
     """
 
     code: str
@@ -272,6 +290,7 @@ class Diagnostic(NamedTuple):
     hidden: bool = False
     observed: bool = False
     output: Output = Output.NONE
+    sighting: Sighting | None = None
 
 
 class Line(NamedTuple):
@@ -327,12 +346,28 @@ class FallBack(NamedTuple):
         return f"{self.type} ({self.id})" if self.id else self.type
 
 
+class Recompiled(NamedTuple):
+    """What a function was compiled again for, so many `times`, which took `seconds`.
+
+    `guard` is the one that failed last, `sources` what it asks of, as names and steps (`("self", "step")`), `lines` the
+    user's lines for which it was made, the innermost last. At the `limit` torch gave the function up for it.
+    """
+
+    guard: str
+    sources: tuple[tuple[str, ...], ...]
+    lines: tuple[Line, ...]
+    times: int = 1
+    seconds: float = 0.0
+    limit: bool = False
+
+
 class Measured(NamedTuple):
-    """What torch made of a compiled region in an experiment.
+    """What torch made of a compiled region in an experiment, or of a function in a real run.
 
     `line` is that of the region's `function` in the file `path`. `graphs` are the numbers of operators of the graphs
     that its first call compiled, `later` counts those of the `calls` after it. `skipped` is why torch passed over it,
-    if it compiled nothing; `backends` are those that it was compiled with.
+    if it compiled nothing; `backends` are those that it was compiled with. Of real runs, which tell no calls and no
+    backends, it is known what was compiled `again` and how many `seconds` compilation took.
     """
 
     function: str
@@ -345,3 +380,5 @@ class Measured(NamedTuple):
     fallbacks: tuple[FallBack, ...]
     skipped: str
     backends: tuple[str, ...]
+    again: tuple[Recompiled, ...] = ()
+    seconds: float = 0.0

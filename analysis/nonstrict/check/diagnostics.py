@@ -83,7 +83,7 @@ class Presenter:
         found = [self._located(fault, self._main, texts) for fault in self._faults.found]
         for path in sorted(by_file):
             found += self._of_file(path, by_file[path], texts)
-        return tuple(sorted(merged(found), key=_order))
+        return tuple(sorted(merged(found), key=in_order))
 
     def of_file(
         self, path: str, findings: list[Finding], sources: Mapping[str, Source], *, settled: bool = True
@@ -95,7 +95,7 @@ class Presenter:
         """
         found = self._of_file(path, findings, _Texts(sources))
         told = (diagnostic for diagnostic in found if settled or diagnostic.code != UNUSED_SUPPRESSION)
-        return tuple(sorted(merged(told), key=_order))
+        return tuple(sorted(merged(told), key=in_order))
 
     def _of_file(self, path: str, findings: list[Finding], texts: _Texts) -> Iterator[Diagnostic]:
         """The diagnostics of one file."""
@@ -289,6 +289,7 @@ def _one_of(group: list[Diagnostic]) -> Diagnostic:
     return best._replace(related=(*best.related, *kept))
 
 
-def _order(diagnostic: Diagnostic) -> tuple[str, int, int, int, str]:
+def in_order(diagnostic: Diagnostic) -> tuple[str, int, int, int, str]:
+    """By which diagnostics are sorted: files, lines, codes."""
     where = diagnostic.location
     return where.path, where.cell or 0, where.row, where.column, diagnostic.code

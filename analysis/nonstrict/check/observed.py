@@ -49,14 +49,9 @@ def observed(
     configuration file to its settings.
     """
     texts = dict(sources)
-    named = named_lines(diagnostics, texts)
     presenter = Presenter(settings, nested)
     found: list[Diagnostic] = []
-    for seen in _one_of_each(measured, named, texts):
-        source = _source(seen.place.path, texts)
-        if source is None:
-            continue
-        finding = _finding(seen, source, texts)
+    for seen, finding in broken_at(measured, diagnostics, texts):
         verdict = circumstances._replace(
             status=Status.CONFIRMED,
             reason="",
@@ -66,9 +61,20 @@ def observed(
             repro="",
             files=(),
         )
-        shown = presenter.of_file(source.path, [finding], texts, settled=False)
+        shown = presenter.of_file(finding.span.path, [finding], texts, settled=False)
         found += (one._replace(verdict=verdict) for one in shown if one.code == _CODE)
     return tuple(found)
+
+
+def broken_at(
+    measured: Iterable[Measured], diagnostics: Iterable[Diagnostic], texts: dict[str, Source]
+) -> Iterator[tuple[Seen, Finding]]:
+    """The breaks on lines of which none of the `diagnostics` speaks, as findings: one for each place."""
+    named = named_lines(diagnostics, texts)
+    for seen in _one_of_each(measured, named, texts):
+        source = source_of(seen.place.path, texts)
+        if source is not None:
+            yield seen, _finding(seen, source, texts)
 
 
 def named_lines(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> frozenset[tuple[str, int]]:
@@ -87,10 +93,10 @@ def lines_of(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> frozenset
 
 def location_of(line: Line, texts: dict[str, Source]) -> Location:
     """Where users see a line that torch named; the bare numbers where the file is gone. Reads what `texts` lack."""
-    source = _source(line.path, texts)
+    source = source_of(line.path, texts)
     if source is None:
         return bare(Span(line.path, line.line, max(0, line.column), line.line, max(0, line.end_column)))
-    return source.locate(_span(source, line))
+    return source.locate(span_of(source, line))
 
 
 def _one_of_each(
@@ -103,17 +109,17 @@ def _one_of_each(
             seen = Seen(region, broken)
             if broken.explained:
                 continue
-            source = _source(seen.place.path, texts)
+            source = source_of(seen.place.path, texts)
             if source is None:
                 continue
-            key = path, span = seen.place.path, _span(source, seen.place)
+            key = path, span = seen.place.path, span_of(source, seen.place)
             lines = {(path, line) for line in (seen.place.line, *range(span.line, span.end_line + 1))}
             if key not in known and named.isdisjoint(lines):
                 known.add(key)
                 yield seen
 
 
-def _source(path: str, texts: dict[str, Source]) -> Source | None:
+def source_of(path: str, texts: dict[str, Source]) -> Source | None:
     """The source of a file, given as an absolute path, by whatever path it was read; None if it cannot be."""
     from nonstrict.text.source import UnreadableSource, read_source
 
@@ -133,7 +139,7 @@ def _as_users_write(path: str) -> str:
 
 
 def _finding(seen: Seen, source: Source, texts: dict[str, Source]) -> Finding:
-    span = _span(source, seen.place)
+    span = span_of(source, seen.place)
     broken, region = seen.broken, seen.region
     message = f"torch breaks the graph at `{_text(source, span)}`{f' ({broken.id})' if broken.id else ''}"
     fate = f"compilation of `{region.function}` fails" if broken.raises else _afterwards(seen)
@@ -147,19 +153,19 @@ def _finding(seen: Seen, source: Source, texts: dict[str, Source]) -> Finding:
         function=region.function,
         marker="compiled",
         related=tuple(_way(broken, texts)),
-        gives_up=_left(seen) is not None,
+        gives_up=left_after(seen.broken, seen.region.fallbacks) is not None,
         observed=True,
     )
 
 
-def _left(seen: Seen) -> FallBack | None:
+def left_after(broken: Break, fallbacks: Iterable[FallBack]) -> FallBack | None:
     """What torch left to plain Python after a break."""
-    lines = {(line.path, line.line) for line in seen.broken.lines}
-    return next((one for one in seen.region.fallbacks if (one.path, one.at) in lines), None)
+    lines = {(line.path, line.line) for line in broken.lines}
+    return next((one for one in fallbacks if (one.path, one.at) in lines), None)
 
 
 def _afterwards(seen: Seen) -> str:
-    left = _left(seen)
+    left = left_after(seen.broken, seen.region.fallbacks)
     if left is None:
         return f"the graph of `{seen.region.function}` is left here"
     what = f"the rest of `{left.function}` is not" if left.rest else f"nothing of `{left.function}` is"
@@ -169,12 +175,12 @@ def _afterwards(seen: Seen) -> str:
 def _way(broken: Break, texts: dict[str, Source]) -> Iterator[Related]:
     """The calls that lead to a break."""
     for line in broken.lines[:-1]:
-        source = _source(line.path, texts)
+        source = source_of(line.path, texts)
         if source is not None:
-            yield Related(_span(source, line), "the region comes through here")
+            yield Related(span_of(source, line), "the region comes through here")
 
 
-def _span(source: Source, line: Line) -> Span:
+def span_of(source: Source, line: Line) -> Span:
     """The expression that torch was at, else the statement of the line, else the line."""
     try:
         tree = tree_of(source.code, path=source.path)
@@ -183,14 +189,15 @@ def _span(source: Source, line: Line) -> Span:
     at = [node for node in ast.walk(tree) if isinstance(node, ast.expr) and _is_at(node, line)]
     if at:
         # The outermost of those that begin and end there.
-        return _of_node(source, max(at, key=lambda node: node.end_lineno or 0))
+        return _of_node(source, max(at, key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0)))
     statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt) and _covers(node, line.line))
     statement = max(statements, key=lambda node: node.lineno, default=None)
     return _whole_line(source, line) if statement is None or _has_body(statement) else _of_node(source, statement)
 
 
 def _is_at(node: ast.expr, line: Line) -> bool:
-    return (line.line, line.column) in _starts(node) and node.end_col_offset == line.end_column
+    ends = line.end_column in (-1, node.end_col_offset)
+    return (line.line, line.column) in _starts(node) and ends
 
 
 def _starts(node: ast.expr) -> Iterator[tuple[int, int]]:

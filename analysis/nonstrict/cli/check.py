@@ -203,9 +203,18 @@ class _Run:
         if self._options.confirm:
             new = self._confirmed(new)
             new = new._replace(diagnostics=self._known.without_strange(new))
+        new = self._sighted(new, result.diagnostics)
         self.result = new = self._losses.added_to(new)
         on_stderr = done is not None and self._input is not None
         return _written(new, self._settings, self._options, _Aside(done, known, on_stderr))
+
+    def _sighted(self, new: CheckResult, known: Sequence[Diagnostic]) -> CheckResult:
+        """A result with what real runs did, where there are any."""
+        from nonstrict.cli.importing import sightings
+
+        with self._losses.losing("what runs did is not told", _top(self._options)):
+            return sightings(new, known, self._settings)
+        return new
 
 
 class _Aside(NamedTuple):

@@ -20,6 +20,7 @@ COMMANDS = {
     "confirm": ("confirm", "compile a function in a sandbox, and say which findings come true"),
     "regions": ("regions", "list the compiled regions, their graphs and breaks, and what was not looked at"),
     "record": ("record", "run a command and keep what its calls of marked functions are like"),
+    "import": ("importing", "keep what runs compiled, of their TORCH_TRACE, to be shown beside findings"),
     "server": ("server", "speak the language server protocol with an editor"),
     "rule": ("rule", "explain a rule, or list all rules"),
     "config": ("config", "list and explain the configuration keys"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nonstrict.findings import Break, FallBack, Line, Measured
+from nonstrict.findings import Break, FallBack, Line, Measured, Recompiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -86,9 +86,19 @@ def _united(listed: Iterable[tuple[Break, ...]]) -> tuple[Break, ...]:
 
 
 def _break(one: Mapping[str, Any]) -> Break:
-    lines = tuple(Line(str(path), int(line), int(start), int(end)) for path, line, start, end in one["lines"])
+    lines = _lines(one)
     kind, id_, told, hint = (str(one[name]) for name in ("type", "id", "told", "hint"))
     return Break(kind, id_, told, hint, lines, bool(one["raises"]), bool(one.get("explained")))
+
+
+def _lines(one: Mapping[str, Any]) -> tuple[Line, ...]:
+    return tuple(Line(str(path), int(line), int(start), int(end)) for path, line, start, end in one["lines"])
+
+
+def _recompiled(one: Mapping[str, Any]) -> Recompiled:
+    sources = tuple(tuple(map(str, source)) for source in one["sources"])
+    times, seconds, limit = int(one["times"]), float(one["seconds"]), bool(one["limit"])
+    return Recompiled(str(one["guard"]), sources, _lines(one), times, seconds, limit)
 
 
 def _fall_back(one: Mapping[str, Any]) -> FallBack:
@@ -104,6 +114,7 @@ def as_json(regions: Iterable[Measured]) -> list[dict[str, Any]]:
             **one._asdict(),
             "breaks": [{**b._asdict(), "lines": [list(line) for line in b.lines]} for b in one.breaks],
             "fallbacks": [left._asdict() for left in one.fallbacks],
+            "again": [{**again._asdict(), "lines": [list(line) for line in again.lines]} for again in one.again],
         }
         for one in regions
     ]
@@ -127,6 +138,8 @@ def from_json(listed: Iterable[Mapping[str, Any]]) -> tuple[Measured, ...]:
             tuple(_fall_back(each) for each in one["fallbacks"]),
             str(one["skipped"]),
             tuple(map(str, one["backends"])),
+            tuple(_recompiled(each) for each in one["again"]),
+            float(one["seconds"]),
         )
         for one in listed
     )

@@ -15,7 +15,7 @@ from nonstrict.program.domain.access_paths import SIZES
 from nonstrict.rules.expectation import Experiment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from nonstrict.confirm.suspects import Suspect
     from nonstrict.confirm.traces import Arms
@@ -76,7 +76,7 @@ def other_guard(suspect: Suspect, arms: Arms) -> str:
 def for_others(suspect: Suspect, arms: Arms) -> set[int]:
     """The calls for which an arm compiled a function anew, and not for what a finding is about."""
     again = (one for compiled in arms.compiled.values() for one in _again(suspect, compiled, arms))
-    return {one.call for one in again if not _asks_of(one, suspect.subject)}
+    return {one.call for one in again if not asks_of(one.sources, suspect.subject)}
 
 
 def _failure(one: Again) -> str:
@@ -128,19 +128,25 @@ def _again(suspect: Suspect, compiled: Mapping[str, Any], arms: Arms) -> Iterato
 
 
 def _is_of(one: Again, suspect: Suspect, rivals: Iterable[Suspect]) -> bool:
+    others = (rival.subject for rival in rivals)
+    return concerns(one.sources, suspect.subject, others, on_line=bool(one.places & suspect.places))
+
+
+def concerns(
+    sources: Collection[tuple[str, ...]], subject: Subject | None, rivals: Iterable[Subject | None], *, on_line: bool
+) -> bool:
     """Whether a guard that failed is on the subject of a finding; else on its line, and on no other's subject."""
-    if _asks_of(one, suspect.subject):
-        return True
-    return bool(one.places & suspect.places) and not any(_asks_of(one, rival.subject) for rival in rivals)
+    return asks_of(sources, subject) or (on_line and not any(asks_of(sources, rival) for rival in rivals))
 
 
-def _asks_of(one: Again, subject: Subject | None) -> bool:
+def asks_of(sources: Collection[tuple[str, ...]], subject: Subject | None) -> bool:
+    """Whether a guard asks of a subject; of one that has no name, if the guard asks of none."""
     if subject is None:
-        return not one.sources
+        return not sources
     wanted = segments_of(subject)
     # A module is reached through others, and Dynamo names the globals of another one without it.
     least = 1 if subject.origin == "global" else 2
-    return any(_is_same(wanted, source, least) for source in one.sources)
+    return any(_is_same(wanted, source, least) for source in sources)
 
 
 def segments_of(subject: Subject) -> tuple[str, ...]:

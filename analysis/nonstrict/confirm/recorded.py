@@ -77,7 +77,7 @@ def function_hashes(text: str) -> dict[str, str]:
     # The lines of `ast`: `str.splitlines` knows more ends of lines.
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     parts: dict[str, list[str]] = {}
-    for name, node in _functions(tree_of(text), ""):
+    for name, node in functions_in(tree_of(text), ""):
         body = (line.strip() for line in lines[node.lineno - 1 : node.end_lineno])
         parts.setdefault(name, []).append("\n".join(line for line in body if line))
     return {
@@ -126,7 +126,7 @@ def _is_call(call: Any) -> bool:
     return isinstance(fields.get("args"), list) and isinstance(fields.get("kwargs"), dict)
 
 
-def _functions(node: Any, prefix: str) -> Iterator[tuple[str, Any]]:
+def functions_in(node: Any, prefix: str) -> Iterator[tuple[str, Any]]:
     """Every function definition with its qualified name, in the order of the text."""
     import ast
 
@@ -135,6 +135,6 @@ def _functions(node: Any, prefix: str) -> Iterator[tuple[str, Any]]:
             name = prefix + child.name
             if not isinstance(child, ast.ClassDef):
                 yield name, child
-            yield from _functions(child, f"{name}.")
+            yield from functions_in(child, f"{name}.")
         else:
-            yield from _functions(child, prefix)
+            yield from functions_in(child, prefix)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.report import sightings
 from nonstrict.report.fixes import mark, shown
 from nonstrict.report.frame import frame, gutter_width
 from nonstrict.report.style import Style, one_line, shown_position
@@ -51,6 +52,10 @@ def _block(diagnostic: Diagnostic, context: Context, style: Style) -> Iterator[s
         yield f"{indent} {equals} {note} {one_line(sentence(diagnostic.verdict, diagnostic.function))}"
         for line in details(diagnostic.verdict):
             yield f"{indent}         {one_line(line)}"
+    if diagnostic.sighting is not None:
+        text = one_line(sightings.sentence(diagnostic))
+        shown_text = style.paint("dim", text) if diagnostic.sighting.stale else text
+        yield f"{indent} {equals} {style.paint('bold', 'note:')} {shown_text}"
 
 
 def _rows(diagnostic: Diagnostic) -> Iterator[int]:

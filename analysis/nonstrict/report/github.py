@@ -43,8 +43,8 @@ def _command(diagnostic: Diagnostic, context: Context) -> str:
     shown = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
     more = "".join(f"\n{one}" for one in (diagnostic.note, diagnostic.help) if one)
     position = shown_position(path, where.row, where.column, where.cell)
-    verdict = f"\n{told(diagnostic)}" if diagnostic.verdict is not None else ""
-    text = f"{position}: {diagnostic.code} {diagnostic.message}{more}{verdict}"
+    seen = "".join(f"\n{one}" for one in (told(diagnostic),) if one)
+    text = f"{position}: {diagnostic.code} {diagnostic.message}{more}{seen}"
     return f"::{_COMMANDS[diagnostic.severity]} {shown}::{_data(text)}"
 
 

@@ -63,4 +63,4 @@ def _location(where: Location, context: Context) -> dict[str, Any]:
 def _description(diagnostic: Diagnostic) -> str:
     """The message and the verdict: the format has no field for it."""
     text = f"{diagnostic.code}: {in_cell(diagnostic.location)}{diagnostic.message}"
-    return f"{text}; {told(diagnostic)}" if diagnostic.verdict is not None else text
+    return "; ".join(filter(None, (text, told(diagnostic))))

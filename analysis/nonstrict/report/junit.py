@@ -57,8 +57,9 @@ def _case(diagnostic: Diagnostic, context: Context) -> Iterator[str]:
     lines = [f"{shown_position(path, where.row, where.column, where.cell)}: {one_line(diagnostic.message)}"]
     if diagnostic.note:
         lines.append(one_line(diagnostic.note))
+    lines += [one_line(line) for line in (told(diagnostic),) if line]
     if diagnostic.verdict is not None:
-        lines += [one_line(line) for line in (told(diagnostic), *details(diagnostic.verdict))]
+        lines += [one_line(line) for line in details(diagnostic.verdict)]
     text = escape("\n".join(lines))
     yield f'      <failure message={message} type="{diagnostic.severity.label}">{text}</failure>'
     yield "    </testcase>"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nonstrict.report.sightings import sighting_record
+
 if TYPE_CHECKING:
     from nonstrict.findings import Diagnostic, LocatedFix, Location, Verdict
     from nonstrict.report.context import Context
@@ -41,6 +43,7 @@ def record(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
             for related in diagnostic.related
         ],
         "verdict": verdict_record(diagnostic.verdict) if diagnostic.verdict is not None else None,
+        "sighting": sighting_record(diagnostic.sighting) if diagnostic.sighting is not None else None,
     }
 
 

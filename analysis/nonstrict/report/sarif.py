@@ -15,6 +15,7 @@ from nonstrict import __version__
 from nonstrict.findings import Applicability, Severity, Status
 from nonstrict.report.fingerprints import fingerprints
 from nonstrict.report.records import verdict_record
+from nonstrict.report.sightings import sighting_record
 from nonstrict.report.style import in_cell
 from nonstrict.report.summary import answered_by
 from nonstrict.report.verdicts import details, told
@@ -99,9 +100,9 @@ def _rule(code: str, name: str, context: Context, *, sure: bool) -> dict[str, An
 
 def _result(diagnostic: Diagnostic, index: int, fingerprint: str, context: Context) -> dict[str, Any]:
     lines = [in_cell(diagnostic.location) + diagnostic.message]
-    lines += filter(None, (diagnostic.note, diagnostic.help))
+    lines += filter(None, (diagnostic.note, diagnostic.help, told(diagnostic)))
     if diagnostic.verdict is not None:
-        lines += [told(diagnostic), *details(diagnostic.verdict)]
+        lines += details(diagnostic.verdict)
     result: dict[str, Any] = {
         "ruleId": diagnostic.code,
         "ruleIndex": index,
@@ -125,6 +126,8 @@ def _result(diagnostic: Diagnostic, index: int, fingerprint: str, context: Conte
     if diagnostic.verdict is not None:
         result["rank"] = _RANKS[diagnostic.verdict.status]
         properties["verdict"] = verdict_record(diagnostic.verdict)
+    if diagnostic.sighting is not None:
+        properties["sighting"] = sighting_record(diagnostic.sighting)
     if any(properties.values()):
         result["properties"] = {key: value for key, value in properties.items() if value}
     return result

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.findings import Status
+from nonstrict.report import sightings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -163,8 +164,10 @@ def tag(verdict: Verdict) -> str:
 
 
 def suffix(diagnostic: Diagnostic) -> str:
-    """The verdict as the end of a line, ` [confirmed]`; empty without one."""
-    return f" [{tag(diagnostic.verdict)}]" if diagnostic.verdict is not None else ""
+    """Verdict and sighting as the end of a line, ` [confirmed] [observed]`; empty without them."""
+    tags = [tag(diagnostic.verdict)] if diagnostic.verdict is not None else []
+    tags += [sightings.tag(diagnostic.sighting)] if diagnostic.sighting is not None else []
+    return "".join(f" [{one}]" for one in tags)
 
 
 def sentence(verdict: Verdict, function: str) -> str:
@@ -196,10 +199,9 @@ def details(verdict: Verdict) -> Iterator[str]:
 
 
 def told(diagnostic: Diagnostic) -> str:
-    """The sentence of the verdict of a diagnostic; empty without one."""
-    if diagnostic.verdict is None:
-        return ""
-    return sentence(diagnostic.verdict, diagnostic.function)
+    """The sentences of the verdict and the sighting of a diagnostic; empty without them."""
+    verdict = sentence(diagnostic.verdict, diagnostic.function) if diagnostic.verdict is not None else ""
+    return "; ".join(filter(None, (verdict, sightings.sentence(diagnostic))))
 
 
 def reason_of(verdict: Verdict) -> Reason:

@@ -1,0 +1,206 @@
+"""`nonstrict import` as users run it, on logs of a run that took place elsewhere, and what `check` makes of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.confirm.runs.logs import LOOP, Log, guard
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Command
+
+MODEL = """\
+import torch
+
+
+@torch.compile
+def foretold(x):
+    print(x)
+    return x
+
+
+@torch.compile
+def unforetold(x, n):
+    y = x * n
+    return y.cos()
+
+
+@torch.compile
+def calm(x):
+    print(x)
+    return x
+
+
+foretold(torch.ones(3))
+unforetold(torch.ones(3), 2)
+calm(torch.ones(3))
+"""
+JOB = "/scratch/job/model.py"
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    (tmp_path / "nonstrict.toml").write_text("")
+    path = tmp_path / "model.py"
+    path.write_text(MODEL)
+    log = Log(tmp_path / "traces")
+    log.started("0/0", JOB, 4, "foretold")
+    log.broke("0/0", JOB, 6, "foretold", "print(x)", LOOP)
+    log.done("0/0", "foretold", fail_type="Unsupported", has_guarded_code=False, graph_op_count=None)
+    log.started("1/0", JOB, 10, "unforetold")
+    log.broke("1/0", JOB, 13, "unforetold", "return y.cos()")
+    log.done("1/0", "unforetold")
+    for number in range(1, 4):
+        log.started(f"1/{number}", JOB, 10, "unforetold")
+        reason = guard(f"n == {number}", JOB, 12, "unforetold", "y = x * n")
+        log.done(f"1/{number}", "unforetold", recompile_reason=reason, entire_frame_compile_time_s=4.5)
+    log.started("2/0", JOB, 16, "calm")
+    log.done("2/0", "calm")
+    return path
+
+
+def imported(nonstrict: Command) -> str:
+    run = nonstrict("import", "traces", "--map", "/scratch/job=.")
+    assert run.status == 0, run.err
+    return run.err
+
+
+def checked(nonstrict: Command) -> list[dict[str, Any]]:
+    return json.loads(nonstrict("check", "--output-format", "json").out)
+
+
+def sightings(nonstrict: Command) -> dict[tuple[str, int], dict[str, Any] | None]:
+    return {(one["code"], one["location"]["row"]): one["sighting"] for one in checked(nonstrict)}
+
+
+def test_what_a_run_did_stands_beside_what_is_foretold(nonstrict: Command, model: Path):
+    assert imported(nonstrict) == (
+        "Kept 3 compiled functions, 2 breaks, 3 recompilations; `nonstrict check` shows them.\n"
+    )
+    found = sightings(nonstrict)
+    assert found["NST701", 6] == {
+        "when": "1970-01-01T00:16:44Z",
+        "happened": True,
+        "recompilations": 0,
+        "seconds": 0.0,
+        "gave_up": True,
+        "reason": "Unsupported Tensor.item() call with capture_scalar_outputs=False (GB0124)",
+        "stale": False,
+    }
+    passed = found["NST701", 18]
+    assert passed is not None
+    assert (passed["happened"], passed["reason"]) == (False, None)
+
+
+def test_what_no_rule_names_is_a_note_of_its_own(nonstrict: Command, model: Path):
+    before = {(one["code"], one["location"]["row"]) for one in checked(nonstrict)}
+    imported(nonstrict)
+    new = [one for one in checked(nonstrict) if (one["code"], one["location"]["row"]) not in before]
+    assert [(one["code"], one["location"]["row"], one["severity"], one["observed"]) for one in new] == [
+        ("NST804", 12, "note", True),
+        ("NST701", 13, "note", True),
+    ]
+    again, broken = new
+    assert (again["message"], again["note"]) == ("torch compiled `unforetold` again", "a guard failed: n == 3")
+    assert (again["sighting"]["recompilations"], again["sighting"]["seconds"]) == (3, 13.5)
+    assert broken["note"].startswith("Unsupported Tensor.item() call")
+    assert broken["help"].startswith("Set `torch._dynamo.config.capture_scalar_outputs = True`")
+
+
+def test_notes_of_runs_are_suppressed_and_selected_as_findings_are(nonstrict: Command, model: Path):
+    imported(nonstrict)
+    assert ("NST804", 12) not in {
+        (one["code"], one["location"]["row"])
+        for one in json.loads(nonstrict("check", "--output-format", "json", "--ignore", "NST804").out)
+    }
+    model.write_text(MODEL.replace("y = x * n", "y = x * n  # nonstrict: ignore[NST804]"))
+    assert ("NST804", 12) not in sightings(nonstrict)
+
+
+@pytest.mark.parametrize(
+    ("output_format", "pattern"),
+    [
+        ("full", r"= note: observed \d+ d ago: Unsupported Tensor.item\(\) call .*; torch left the function to plain"),
+        ("full", r"= note: observed \d+ d ago, 3 recompilations, 14 s\n"),
+        ("full", r"= note: not observed: a run \d+ d ago compiled `calm`, and torch did not do this"),
+        ("concise", r"model.py:6:5: .* \[observed\]\n"),
+        ("concise", r"model.py:18:5: .* \[not observed\]\n"),
+        ("github", r"observed \d+ d ago, 3 recompilations, 14 s"),
+        ("gitlab", r"observed \d+ d ago, 3 recompilations, 14 s"),
+        ("sarif", r'"sighting": \{'),
+        ("sarif", r"observed \d+ d ago, 3 recompilations, 14 s"),
+        ("junit", r"observed \d+ d ago, 3 recompilations, 14 s"),
+        ("azure", r"observed \d+ d ago, 3 recompilations, 14 s"),
+        ("rdjson", r"observed \d+ d ago, 3 recompilations, 14 s"),
+        ("pylint", r"\[observed\]"),
+        ("grouped", r"\[observed\]"),
+    ],
+)
+def test_every_format_tells_it(nonstrict: Command, model: Path, output_format: str, pattern: str):
+    imported(nonstrict)
+    assert re.search(pattern, nonstrict("check", "--output-format", output_format).out)
+
+
+def test_after_an_edit_it_is_old_and_then_gone(nonstrict: Command, model: Path):
+    imported(nonstrict)
+    model.write_text("import os\n" + MODEL)
+    found = sightings(nonstrict)["NST701", 7]
+    assert found is not None
+    assert not found["stale"]
+    (record,) = (model.parent / ".nonstrict" / "runs").iterdir()
+    document = json.loads(record.read_text())
+    model.write_text(MODEL.replace("    print(x)\n    return x\n", "    print(x)\n    return x + 1\n", 1))
+    assert sightings(nonstrict)["NST701", 6] is None  # longer ago than a week
+    record.write_text(json.dumps({**document, "when": 4e9}))
+    found = sightings(nonstrict)["NST701", 6]
+    assert found is not None
+    assert found["stale"]
+    text = nonstrict("check", "--color", "always").out
+    assert re.search(r"\x1b\[2mobserved just now, before the code was edited: ", text)
+
+
+def test_findings_of_the_baseline_are_not_told_again(nonstrict: Command, model: Path):
+    nonstrict("check", "--write-baseline")
+    imported(nonstrict)
+    assert set(sightings(nonstrict)) == {("NST804", 12), ("NST701", 13)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["traces"], "Try --map /scratch/job=."),
+        (["nowhere"], "nowhere does not exist."),
+        (["model.py"], "model.py is no log of TORCH_TRACE."),
+    ],
+)
+def test_where_nothing_is_kept_it_says_why(nonstrict: Command, model: Path, arguments: list[str], complaint: str):
+    run = nonstrict("import", *arguments)
+    assert run.status == 2
+    assert complaint in run.err
+    assert not (model.parent / ".nonstrict").exists()
+
+
+def test_a_mapping_has_two_sides(nonstrict: Command, model: Path):
+    assert "`/scratch` is not OLD=NEW" in nonstrict("import", "traces", "--map", "/scratch").err
+
+
+def test_damaged_logs_and_other_code_are_told(nonstrict: Command, model: Path):
+    (log,) = (model.parent / "traces").iterdir()
+    log.write_text("half a li\n" + log.read_text())
+    model.write_text(MODEL.replace("return y.cos()", "return y.sin()"))
+    told = imported(nonstrict)
+    assert "1 line of the logs is damaged and was passed over." in told
+    assert "Other code ran than is here now, and what it did is left out: model.py:13." in told
+
+
+def test_a_fault_in_what_is_kept_loses_no_finding(nonstrict: Command, model: Path):
+    imported(nonstrict)
+    (record,) = (model.parent / ".nonstrict" / "runs").iterdir()
+    record.write_text("{")
+    assert [one["sighting"] for one in checked(nonstrict)] == [None, None]
