@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from nonstrict.cli.configuration import add_configuration_arguments, main_settings
@@ -45,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--compiled",
         action="store_true",
-        help="leave torch.compile on: for commands that count on it; sees calls of regions, and of functions outside",
+        help="leave torch.compile on, and keep what it compiles; sees calls of regions, and of functions outside",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="say nothing at the end unless something is wrong")
     add_configuration_arguments(parser)
@@ -75,8 +76,10 @@ def _recorded(command: list[str], root: str, output: str, options: argparse.Name
     from nonstrict.confirm.recording import gather, merge
 
     with tempfile.TemporaryDirectory(prefix="nonstrict-record-", ignore_cleanup_errors=True) as spool:
+        started = time.time()
+        traces = os.environ.get("TORCH_TRACE") or os.path.join(spool, "traces")
         try:
-            status = _status(command, _environment(root, spool, options))
+            status = _status(command, _environment(root, spool, traces, options))
         except OSError as error:
             return report_failure(_not_started(command[0], error))
         seen = gather(spool)
@@ -87,11 +90,31 @@ def _recorded(command: list[str], root: str, output: str, options: argparse.Name
                 reason = error.strerror or error
                 report_failure(f"{error.filename or output}: {reason}. Nothing was kept; choose another --output.")
                 return status or ExitStatus.FAILURE
-    _tell(seen, root, output, options)
+        compiled = _compiled(traces, root, started, options) if options.compiled else ""
+    _tell(seen, root, output, compiled, options)
     return status
 
 
-def _environment(root: str, spool: str, options: argparse.Namespace) -> Mapping[str, str]:
+def _compiled(traces: str, root: str, started: float, options: argparse.Namespace) -> str:
+    """Keep what the command compiled, and say so; "" if there is nothing to say."""
+    from nonstrict.cli.importing import complaints, kept, summary
+    from nonstrict.confirm.runs.logs import NoLogsError
+    from nonstrict.confirm.runs.places import Project
+
+    project = Project(root)
+    try:
+        imported = kept(traces, project, started)
+    except NoLogsError:
+        return ""
+    except OSError as error:
+        report_failure(f"{error.filename or traces}: {error.strerror or error}. What was compiled was not kept.")
+        return ""
+    for complaint in complaints(imported, project):
+        report_failure(complaint)
+    return summary(imported) if imported.observed.regions else ""
+
+
+def _environment(root: str, spool: str, traces: str, options: argparse.Namespace) -> Mapping[str, str]:
     """The environment of the command: hooks on the path of every Python, and what they are to do."""
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     hook = os.path.join(package, "nonstrict_agent", "recording", "hook")
@@ -104,7 +127,7 @@ def _environment(root: str, spool: str, options: argparse.Namespace) -> Mapping[
         "NONSTRICT_RECORD_LIMIT": str(options.limit),
     }
     if options.compiled:
-        environment["NONSTRICT_RECORD_COMPILED"] = "1"
+        environment |= {"NONSTRICT_RECORD_COMPILED": "1", "TORCH_TRACE": traces}
     return environment
 
 
@@ -138,8 +161,8 @@ def _not_started(name: str, error: OSError) -> str:
     return f"The command `{name}` could not be started: {error.strerror or error}."
 
 
-def _tell(seen: Seen, root: str, output: str, options: argparse.Namespace) -> None:
-    """What was recorded, or why nothing was, on standard error."""
+def _tell(seen: Seen, root: str, output: str, compiled: str, options: argparse.Namespace) -> None:
+    """What was recorded and `compiled`, or why nothing was, on standard error."""
     from nonstrict.confirm.recording import distinct
     from nonstrict.report.summary import plural
 
@@ -147,12 +170,14 @@ def _tell(seen: Seen, root: str, output: str, options: argparse.Namespace) -> No
         report_failure(f"Some calls were not recorded: {failure}")
     for path, name in sorted(seen.large):
         report_failure(f"Some calls of `{name}` ({os.path.relpath(path, root)}) are too large to record.")
-    if not seen.calls:
+    if not seen.calls and not compiled:
         report_failure(_nothing(seen, root))
-    elif not options.quiet:
+    elif seen.calls and not options.quiet:
         calls = sum(min(len(distinct(found)), options.limit) for found in seen.calls.values())
         functions = plural(len(seen.calls), "function")
         sys.stderr.write(f"Recorded {plural(calls, 'call')} of {functions} in {_shown(output)}.\n")
+    if not options.quiet:
+        sys.stderr.write(compiled)
 
 
 def _nothing(seen: Seen, root: str) -> str:
