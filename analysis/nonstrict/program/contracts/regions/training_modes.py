@@ -12,6 +12,7 @@ from nonstrict.events import Event, Use
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
 from nonstrict.program.contracts.regions import calls
+from nonstrict.program.contracts.regions.assigned import parts
 from nonstrict.program.contracts.regions.guard_sources import holders
 from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.effects import Effect, Observed, span_of
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.program.contracts.interpreted import Interpreted
+    from nonstrict.program.domain.modules import Module
     from nonstrict.program.state.frames import Frame
 
 #: What the table of guards calls it.
@@ -63,8 +65,14 @@ def uses(region: Interpreted) -> Iterator[tuple[Observed, tuple[Related, ...]]]:
 def may_train(region: Interpreted) -> bool:
     """Whether calls of the region meet modules that train, as they do unless `eval()` is said somewhere."""
     found = _by_mode(region)
-    texts = {frame.module for frame, _, _, _ in calls.of(region)}
-    return True in found or not (found or any(module.holds(".eval(") for module in texts))
+    return True in found or not (found or any(_evaluates(frame.module) for frame, _, _, _ in calls.of(region)))
+
+
+def _evaluates(module: Module) -> bool:
+    """Whether code of a module sets a mode other than that of training, of whatever it is."""
+    calls_in = (node for part, _ in parts(module, (*_SETTERS,)) for node in walk(part) if isinstance(node, ast.Call))
+    named = ((node, node.func.attr) for node in calls_in if isinstance(node.func, ast.Attribute))
+    return any(method in _SETTERS and _set_by(node, method) is not True for node, method in named)
 
 
 def _by_mode(region: Interpreted) -> dict[bool, _Called]:
