@@ -53,13 +53,14 @@ class Confirmed(NamedTuple):
     """The diagnostics with their verdicts, and sentences about what kept experiments from being run.
 
     `answers` are the questions of a run with probes (`AnalysisOptions.probes`) to which the answer was not NST900,
-    `measured` the regions that were compiled.
+    `measured` the regions that were compiled. A run that was `interrupted` has the verdicts that were known by then.
     """
 
     diagnostics: tuple[Diagnostic, ...]
     failures: tuple[str, ...] = ()
     answers: tuple[Diagnostic, ...] = ()
     measured: tuple[Measured, ...] = ()
+    interrupted: bool = False
 
 
 class Context(NamedTuple):
@@ -107,7 +108,9 @@ def confirm(
         known = (*diagnostics, *context.known)
         breaks = observed(work.measured, known, work.sources, settings, context.nested, circumstances)
     told = (*findings, *breaks, *map(unexplained_divergence, strange), *work.faults)
-    return Confirmed(told, (*work.failures, *sentences(work.faults)), tuple(answers), tuple(work.measured))
+    return Confirmed(
+        told, (*work.failures, *sentences(work.faults)), tuple(answers), tuple(work.measured), work.interrupted
+    )
 
 
 class _Work:
@@ -130,6 +133,8 @@ class _Work:
         self._cache = verdict_cache(self._python.path, settings, options, self._project)
         self._suspects = suspects
         self._done = 0
+        self._told: dict[int, Told] = {}
+        self.interrupted = False
         self.unexplained: list[Diagnostic] = []
         self.measured: list[Measured] = []
         self.failures: list[str] = []
@@ -171,10 +176,22 @@ class _Work:
             limits = limits_of(self._options, ready, max(1, slots // len(programs)))
             with ThreadPoolExecutor(max_workers=slots) as pool:
                 waiting = [(pool.submit(self._of_program, agent, ready, limits, *entry), entry) for entry in programs]
-                for one, (_, suspects) in waiting:
-                    with self._losing(suspects):
-                        verdicts |= one.result()
+                try:
+                    for one, (_, suspects) in waiting:
+                        with self._losing(suspects):
+                            verdicts |= one.result()
+                except KeyboardInterrupt:
+                    verdicts = self._so_far(ready) | verdicts
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    agent.close()  # ends what still runs
         return verdicts
+
+    def _so_far(self, ready: Ready) -> dict[int, Verdict]:
+        """What is known where a run is interrupted: the findings that experiments settled."""
+        self.interrupted = True
+        settled = {n: one for n, one in self._told.items() if one.judgement.status is not Status.INCONCLUSIVE}
+        self.failures.append(f"interrupted: experiments had settled {len(settled)} of {len(self._suspects)} findings")
+        return {number: verdict_of(one, ready) for number, one in settled.items()}
 
     @contextmanager
     def _losing(self, suspects: Sequence[Suspect]) -> Generator[None]:
@@ -190,8 +207,10 @@ class _Work:
     def _of_program(
         self, agent: Agent, ready: Ready, limits: Limits, program: Program, suspects: Sequence[Suspect]
     ) -> dict[int, Verdict]:
-        session = Session(agent, limits, program, project=self._project)
+        session = Session(agent, limits, program, self._told.__setitem__, self._project)
         told = session.confirm(suspects)
+        if self.interrupted:
+            return {}  # what ended there says nothing, and is not to be kept
         verdicts = {number: verdict_of(one, ready) for number, one in told.items()}
         if self._options.repro:
             verdicts = {

@@ -53,7 +53,7 @@ class CheckResult(NamedTuple):
     `read` holds the sources of files with diagnostics that the run had to read (empty when the answer came from the
     cache), and all overlays. `counts` say how much was looked at, `looked` at what, which the cache does not keep.
     `checked` are the paths of the `files` that were checked. `torch` is the version that the findings hold for, None
-    where none was found.
+    where none was found. Where experiments were `interrupted`, there are the verdicts that were known by then.
     """
 
     diagnostics: tuple[Diagnostic, ...]
@@ -68,6 +68,7 @@ class CheckResult(NamedTuple):
     looked: Looked = Looked()
     nested: Mapping[str, Settings] = {}
     torch: str | None = None
+    interrupted: bool = False
 
 
 def check(paths: Sequence[str], settings: Settings, options: RunOptions | None = None) -> CheckResult:

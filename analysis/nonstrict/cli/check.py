@@ -206,7 +206,8 @@ class _Run:
         new = self._sighted(new, result.diagnostics)
         self.result = new = self._losses.added_to(new)
         on_stderr = done is not None and self._input is not None
-        return _written(new, self._settings, self._options, _Aside(done, known, on_stderr))
+        status = _written(new, self._settings, self._options, _Aside(done, known, on_stderr))
+        return ExitStatus.INTERRUPTED if new.interrupted else status
 
     def _sighted(self, new: CheckResult, known: Sequence[Diagnostic]) -> CheckResult:
         """A result with what real runs did, where there are any."""

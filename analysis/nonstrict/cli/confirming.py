@@ -24,7 +24,8 @@ _INTERVAL = 0.1
 def confirmed(result: CheckResult, settings: Settings, options: argparse.Namespace) -> CheckResult:
     """A result with verdicts; what kept experiments from being run becomes a failure of the run."""
     answer = experiments(result, settings, options)
-    return result._replace(diagnostics=answer.diagnostics, failures=(*result.failures, *answer.failures))
+    failures = (*result.failures, *answer.failures)
+    return result._replace(diagnostics=answer.diagnostics, failures=failures, interrupted=answer.interrupted)
 
 
 def experiments(
