@@ -28,7 +28,7 @@ from nonstrict_agent.isolation.tiers import Containment, Tier, contained, end, p
 from nonstrict_agent.processes import adopt_orphans, children, die_with, end_others, holds_gpu, other_threads, reap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import ModuleType
 
 #: The longest message between broker and zygote, in bytes; jobs travel by descriptor.
@@ -210,11 +210,21 @@ def perform_contained(
     containment = Containment(
         Tier(settings["tier"]),
         writable=(caches, *job.get("writable", ())),
+        visible=tuple(_files_of(job)),
         hidden=tuple(settings.get("hidden", ())),
         directory=job.get("root"),
         seconds=float(settings["seconds"]),
     )
     contained(work, containment, result_fd)
+
+
+def _files_of(job: dict[str, Any]) -> Iterator[str]:
+    """Where the files of a job are, which may lie outside of its project."""
+    for name in ("path", "file"):
+        if name in job:
+            yield job[name]
+    yield from job.get("folders", ())
+    yield from (folder for _, folder in job.get("packages", ()))
 
 
 def work_for(job: dict[str, Any], *, testing: bool) -> Callable[[], Any]:

@@ -56,11 +56,11 @@ def _of_layer(layer: Layer) -> Iterator[Change]:
     for directory, directories, files, handle in os.fwalk(".", dir_fd=layer.upper, follow_symlinks=False):
         directories[:] = sorted(name for name in directories if not _own(name))
         place = os.path.normpath(directory)
-        for name in directories:
-            yield from _directory(layer, os.path.normpath(os.path.join(place, name)), name, handle)
-        for name in files:
-            if not _own(name):
-                yield from _file(layer, os.path.normpath(os.path.join(place, name)), name, handle)
+        for name in [*directories, *files]:
+            relative = os.path.normpath(os.path.join(place, name))
+            if _own(name) or (layer.made and f"{layer.path}/{relative}" in layer.made):
+                continue
+            yield from (_directory if name in directories else _file)(layer, relative, name, handle)
         looked_at += len(directories) + len(files)
         if looked_at > _MOST_LOOKED_AT:
             return
@@ -96,7 +96,7 @@ def _directory(layer: Layer, relative: str, name: str, handle: int) -> Iterator[
     elif _opaque(name, handle):
         yield Change("deleted", path, 0)
         yield Change("created", path, 0)
-    elif now is not None and stat.S_IMODE(now.st_mode) != stat.S_IMODE(before.st_mode):
+    elif layer.made is None and now is not None and stat.S_IMODE(now.st_mode) != stat.S_IMODE(before.st_mode):
         yield Change("written", path, 0)
 
 

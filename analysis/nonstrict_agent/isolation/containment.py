@@ -54,9 +54,10 @@ class Exit(TypedDict):
 class Containment:
     """One piece of work's surroundings. There is never a network.
 
-    `writable` directories are really written to, through any tier: caches, not the user's project. `hidden` paths read
-    as empty (copy-on-write) or are refused (deny), in addition to the places where secrets are usually kept.
-    `directory` is where the work starts; None keeps the current one. `seconds` are of wall-clock time. `memory` (bytes)
+    `writable` directories are really written to, through any tier: caches, not the user's project. Of the
+    machine's files only some are seen (`sight`): `visible` paths are in addition, and `hidden` ones read as empty
+    (copy-on-write) or are refused (deny), as are the places where secrets are usually kept. `directory` is where the
+    work starts, which is visible; None keeps the current one. `seconds` are of wall-clock time. `memory` (bytes)
     is what the work may use on top of what the process holds already; `scratch` (bytes) bounds the files written in
     memory; `output` (bytes) bounds the result. `printed` is how many of the last bytes of stdout and stderr are
     reported (0: the two are `/dev/null`); `processes` counts those of the work at any one time.
@@ -64,6 +65,7 @@ class Containment:
 
     tier: Tier
     writable: tuple[str, ...] = ()
+    visible: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     directory: str | None = None
     seconds: float = 60.0

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nonstrict_agent.isolation.containment import Containment
+    from nonstrict_agent.isolation.sight import Sight
 
 READY = b"ready\n"
 _MESSAGE = 2000
@@ -35,7 +36,7 @@ def run(
     result: int,
     printed: int,
     temporary: str,
-    hidden: list[str],
+    sight: Sight,
 ) -> NoReturn:
     """Confines this process, runs `work` and ends. Writes to `result`: `READY`, then one JSON line.
 
@@ -44,7 +45,7 @@ def run(
     """
     try:
         _descriptors(result, printed, keep_output=containment.printed > 0)
-        _confine(containment, temporary, hidden)
+        _confine(containment, temporary, sight)
     except SetupError as error:
         _write(result, json.dumps({"refused": str(error)}))
         os._exit(1)
@@ -117,7 +118,7 @@ def _forget_helpers() -> None:
                 setattr(found, number, None)
 
 
-def _confine(containment: Containment, temporary: str, hidden: list[str]) -> None:
+def _confine(containment: Containment, temporary: str, sight: Sight) -> None:
     tier = containment.tier
     # A user namespace counts its own.
     others = {Tier.COPY_ON_WRITE: 0, Tier.DENY: limits.threads_of_user(), Tier.NONE: None}[tier]
@@ -142,7 +143,7 @@ def _confine(containment: Containment, temporary: str, hidden: list[str]) -> Non
         if interface:
             landlock.restrict(_rules_of_copy())
     else:
-        landlock.restrict(_rules_of_denial((*containment.writable, temporary), hidden))
+        landlock.restrict(_rules_of_denial((*containment.writable, temporary), sight))
     confined_signals = own_namespaces or interface >= landlock.SIGNALS_SINCE
     seccomp.restrict(namespaces=own_namespaces, signals_to=None if confined_signals else os.getpid())
 
@@ -162,10 +163,13 @@ def _rules_of_copy() -> list[tuple[str, int]]:
     return [("/", landlock.READ), *own, ("/dev/shm", everything), *_NODES, *_accelerators()]  # noqa: S108 - a rule
 
 
-def _rules_of_denial(writable: tuple[str, ...], hidden: list[str]) -> list[tuple[str, int]]:
+def _rules_of_denial(writable: tuple[str, ...], sight: Sight) -> list[tuple[str, int]]:
     everything = landlock.everything(landlock.version())
     writing = [(path, everything) for path in writable]
-    return [*landlock.reading_all_but([*hidden, "/dev"]), *writing, *_NODES, *_accelerators()]
+    tops = [f"/{name}" for name in os.listdir("/")]
+    opened = [path for path in tops if path != "/dev" and sight.is_open(path)]
+    reading = landlock.reading([*opened, *sight.shown], sight.hidden)
+    return [*reading, ("/dev", landlock.READ_DIR), *writing, *_NODES, *_accelerators()]
 
 
 def _accelerators() -> list[tuple[str, int]]:

@@ -88,23 +88,27 @@ def _add(rule_set: int, path: str, rights: int) -> None:
         os.close(place)
 
 
-def reading_all_but(hidden: Iterable[str], top: str = "/") -> list[tuple[str, int]]:
-    """Rules for reading everything beneath `top` except `hidden` paths; names in directories stay visible."""
-    paths = {os.path.realpath(path) for path in hidden}
+def reading(opened: Iterable[str], hidden: Iterable[str]) -> list[tuple[str, int]]:
+    """Rules for reading everything beneath the `opened` paths except `hidden` ones, whose names stay visible there.
+
+    A link is no rule: what it leads to has its own, if any.
+    """
+    paths = set(hidden)
     around = {ancestor for path in paths for ancestor in _ancestors(path)}
-    rules = [(top, READ_DIR)]
-    waiting = [top]
+    rules: list[tuple[str, int]] = []
+    waiting = [path for path in opened if not os.path.islink(path)]
     while waiting:
-        directory = waiting.pop()
+        path = waiting.pop()
+        if path in paths:
+            continue
+        if path not in around:
+            rules.append((path, READ))
+            continue
+        rules.append((path, READ_DIR))
         try:
-            entries = list(os.scandir(directory))
+            waiting += [entry.path for entry in os.scandir(path) if not entry.is_symlink()]
         except OSError:
             continue
-        for entry in entries:
-            if entry.path in around:
-                waiting.append(entry.path)
-            elif entry.path not in paths and not entry.is_symlink():
-                rules.append((entry.path, READ))
     return rules
 
 

@@ -21,10 +21,12 @@ from nonstrict_agent.isolation.namespaces import (
     mount,
     protect,
 )
+from nonstrict_agent.isolation.sight import is_within
 from nonstrict_agent.isolation.system_calls import SetupError
 
 if TYPE_CHECKING:
     from nonstrict_agent.isolation.containment import Containment
+    from nonstrict_agent.isolation.sight import Sight
 
 DEVICES = ("null", "zero", "full", "random", "urandom")
 _ACCELERATORS = ("nvidia", "dri", "kfd", "accel")
@@ -38,22 +40,29 @@ _MOST_ENTRIES = 1000
 
 
 class Layer(NamedTuple):
-    """One overlay: the directory it stands for, and descriptors of its upper (in memory) and lower (real) layers."""
+    """One overlay: the directory it stands for, and descriptors of its upper (in memory) and lower (real) layers.
+
+    One that is closed only has an upper layer, in which `made` are the paths that were put there to be seen through;
+    None for one that is not.
+    """
 
     path: str
     upper: int
     lower: int
+    made: frozenset[str] | None = None
 
 
 class View:
     """The file system of a containment while it is put together. To be used once, by its first process."""
 
-    def __init__(self, containment: Containment, hidden: list[str]):
+    def __init__(self, containment: Containment, sight: Sight):
         self._containment = containment
-        self._hidden = hidden
+        self._sight = sight
         self._mounts = _mount_points()
         self._overlays = 0
         self._layers: list[tuple[str, str]] = []
+        self._closed: list[str] = []
+        self._shown: set[str] = set()
 
     def enter(self) -> list[Layer]:
         """Replaces this process's file system by a view of it, and answers with the overlays it consists of.
@@ -68,7 +77,7 @@ class View:
         size = f"size={self._containment.scratch},nr_inodes={_FILES_IN_MEMORY},mode=755"
         mount("tmpfs", "/proc", "tmpfs", NO_SET_UID | NO_DEVICES, size)
         os.chdir("/proc")
-        for name in ("old", "new", "upper", "scratch", "shm", "nothing"):
+        for name in ("old", "new", "upper", "scratch", "shm", "nothing", "closed"):
             os.mkdir(name)
         with open("nothing.txt", "wb"):
             pass
@@ -76,16 +85,20 @@ class View:
         mount("/new", "/new", flags=BIND)
         for name in sorted(os.listdir("/old")):
             if name not in _SPECIAL:
-                self._show("/" + name)
+                self._show_top("/" + name)
         self._kernel_files()
         self._devices()
         layers = [
             Layer(path, os.open(upper, os.O_RDONLY | os.O_DIRECTORY), os.open("/old" + path, os.O_PATH))
             for path, upper in self._layers
         ]
+        made = frozenset(self._shown)
+        for path in self._closed:
+            upper = os.open("/closed" + path, os.O_RDONLY | os.O_DIRECTORY)
+            layers.append(Layer(path, upper, os.open("/old" + path, os.O_PATH), made))
         for path in writable:
             self._writable(path)
-        for path in self._hidden:
+        for path in self._sight.hidden:
             self._hide(path)
         protect("/new", read_only=True, recursive=False)
         become_root("/new", ".")
@@ -95,9 +108,38 @@ class View:
             raise SetupError(f"entering {directory}", error.errno or 0) from error
         return layers
 
+    def _show_top(self, path: str) -> None:
+        """Makes what is to be seen of an entry at the top appear. Of a closed directory that is part of a copy."""
+        if self._sight.is_open(path) or os.path.islink("/old" + path):
+            self._show(path)
+            return
+        if not os.path.isdir("/old" + path):
+            return
+        for where in ("/closed", "/new"):
+            os.mkdir(where + path)
+        os.chmod("/closed" + path, stat.S_IMODE(os.stat("/old" + path).st_mode))
+        mount("/closed" + path, "/new" + path, flags=BIND)
+        self._closed.append(path)
+        for home in self._sight.homes:
+            if is_within(home, path):
+                self._make(home)
+        for below in self._sight.below(path):
+            self._make(os.path.dirname(below))
+            self._show(below)
+
+    def _make(self, path: str) -> None:
+        """Makes a directory of a closed one, as the real one is but empty, with those above it."""
+        if os.path.lexists("/new" + path) or not os.path.isdir("/old" + path):
+            return
+        self._make(os.path.dirname(path))
+        os.mkdir("/new" + path)
+        os.chmod("/new" + path, stat.S_IMODE(os.stat("/old" + path).st_mode))
+        self._shown.add(path)
+
     def _show(self, path: str) -> None:
         """Makes one entry of the real file system appear."""
         real, shown = "/old" + path, "/new" + path
+        self._shown.add(path)
         try:
             mode = os.lstat(real).st_mode
         except OSError:

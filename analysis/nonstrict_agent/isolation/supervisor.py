@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from nonstrict_agent.isolation import changes, inside, namespaces, processes
 from nonstrict_agent.isolation.containment import MEBI, TEMPORARY_PREFIX, Containment, Ending, Exit, Tier
 from nonstrict_agent.isolation.overlay import Layer, View
-from nonstrict_agent.isolation.secrets import secret_places
+from nonstrict_agent.isolation.sight import Sight, sight_of
 from nonstrict_agent.isolation.system_calls import SetupError
 from nonstrict_agent.isolation.watch import Watch
 
@@ -100,9 +100,9 @@ class _Report:
 
 
 def _copied(work: Callable[[], Any], containment: Containment, report: _Report) -> NoReturn:
-    hidden = sorted({*secret_places(os.environ), *map(os.path.realpath, containment.hidden)})
     _check_directories(containment)
-    view = View(containment, hidden)
+    sight = sight_of(containment, os.environ)
+    view = View(containment, sight)
     namespaces.enter()
     lifeline, held = os.pipe()
     if first := os.fork():
@@ -113,7 +113,7 @@ def _copied(work: Callable[[], Any], containment: Containment, report: _Report) 
     # The parent is in another pid namespace: its number says nothing here, so the pipe tells whether it lives.
     namespaces.die_with_parent(os.getppid())
     layers = view.enter()
-    watch = _start(work, containment, "", hidden, report)
+    watch = _start(work, containment, "", sight, report)
     watch.until_ended(processes.everyone, _kill_namespace, lifeline)
     _kill_namespace()
     with contextlib.suppress(ChildProcessError):
@@ -137,7 +137,7 @@ def _kill_namespace() -> None:
 
 def _denied(work: Callable[[], Any], containment: Containment, report: _Report) -> NoReturn:
     _check_directories(containment)
-    hidden = sorted({*secret_places(os.environ), *containment.hidden}) if containment.tier is Tier.DENY else []
+    sight = sight_of(containment, os.environ) if containment.tier is Tier.DENY else Sight((), (), ())
     temporary = tempfile.mkdtemp(prefix=f"{TEMPORARY_PREFIX}{os.getpid()}-") if containment.tier is Tier.DENY else ""
     try:
         if sys.platform == "linux":
@@ -145,7 +145,7 @@ def _denied(work: Callable[[], Any], containment: Containment, report: _Report) 
             # There is no namespace that ends with this process, so the death of the parent has to be acted upon.
             signal.signal(signal.SIGTERM, lambda *_: _abandon(temporary))
             namespaces.die_with_parent(os.getppid(), by=signal.SIGTERM)
-        watch = _start(work, containment, temporary, hidden, report)
+        watch = _start(work, containment, temporary, sight, report)
         watch.until_ended(processes.descendants, _kill_descendants, None)
         _end_strays()
     finally:
@@ -193,9 +193,7 @@ def _check_directories(containment: Containment) -> None:
             raise SetupError(f"the writable directory {path} does not exist")
 
 
-def _start(
-    work: Callable[[], Any], containment: Containment, temporary: str, hidden: list[str], report: _Report
-) -> Watch:
+def _start(work: Callable[[], Any], containment: Containment, temporary: str, sight: Sight, report: _Report) -> Watch:
     """Forks the process that does the work. What it sends goes through this process."""
     result, result_in = os.pipe()
     printed, printed_in = os.pipe()
@@ -206,7 +204,7 @@ def _start(
             namespaces.die_with_parent(supervisor)
         if containment.tier is Tier.COPY_ON_WRITE:
             os.setsid()
-        inside.run(work, containment, result_in, printed_in, temporary, hidden)
+        inside.run(work, containment, result_in, printed_in, temporary, sight)
     if sys.platform == "linux":
         namespaces.keep_others_out()
     os.close(result_in)
