@@ -165,6 +165,21 @@ def test_after_an_edit_it_is_old_and_then_gone(nonstrict: Command, model: Path):
     assert re.search(r"\x1b\[2mobserved just now, before the code was edited: ", text)
 
 
+def test_regions_say_what_became_of_them(nonstrict: Command, model: Path):
+    imported(nonstrict)
+    told = nonstrict("regions").out
+    assert re.search(
+        r"in a run \d+ d ago: no graph, 1 break, compiled in 0.5 s, left to plain Python: graph break in", told
+    )
+    assert re.search(r"in a run \d+ d ago: 1 graph, 1 break, 3 recompilations, compiled in 14 s\n", told)
+    regions = json.loads(nonstrict("regions", "--output-format", "json").out)
+    (one,) = [region["observed"] for region in regions if region["function"] == "unforetold"]
+    assert one["recompilations"] == [{"row": 12, "times": 3, "guard": "n == 3", "gave_up": False}]
+    assert (one["graphs"], one["later_graphs"], one["seconds"]) == ([{"operators": 4}], 3, 14.0)
+    model.write_text(MODEL.replace("y = x * n", "y = x * n * 2"))
+    assert re.search(r"unforetold\n +1 graph\n +called", nonstrict("regions").out)
+
+
 def test_findings_of_the_baseline_are_not_told_again(nonstrict: Command, model: Path):
     nonstrict("check", "--write-baseline")
     imported(nonstrict)

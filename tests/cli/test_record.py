@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nonstrict.cli.main import main
+from tests.confirm.runs.logs import Log
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -138,3 +139,31 @@ def test_old_pythons_can_read_the_hook():
     text = (package / "recording" / "hook" / "sitecustomize.py").read_text(encoding="utf-8")
     ast.parse(text, feature_version=(3, 4))
     assert "from __future__" not in text
+
+
+def test_what_the_command_compiled_is_kept(nonstrict: Command, tmp_path: Path):
+    (tmp_path / "model.py").write_text("def step(x):\n    return x\n")
+    for name in ("old", "new"):
+        log = Log(tmp_path / name, name=name)
+        log.started("0/0", str(tmp_path / "model.py"), 1, "step")
+        log.done("0/0", "step", recompile_reason=f"0/0: {name} == 1")
+    (tmp_path / "train.py").write_text(
+        "import os, shutil\nshutil.copytree('new', os.environ['TORCH_TRACE'], dirs_exist_ok=True)"
+    )
+    command = ["record", "--compiled", "--", sys.executable, "train.py"]
+    assert nonstrict(*command).err.endswith(
+        "Kept 1 compiled function, 0 breaks, 1 recompilation; `nonstrict check` shows them.\n"
+    )
+    (record,) = (tmp_path / ".nonstrict" / "runs").iterdir()
+    assert json.loads(record.read_text())["regions"][0]["again"][0]["guard"] == "new == 1"
+
+
+def test_logs_of_former_runs_are_left_out(nonstrict: Command, tmp_path: Path):
+    (tmp_path / "model.py").write_text("def step(x):\n    return x\n")
+    log = Log(tmp_path / "traces", name="old")
+    log.started("0/0", str(tmp_path / "model.py"), 1, "step")
+    log.done("0/0", "step")
+    os.utime(log.path, (1.0, 1.0))
+    nonstrict("record", "--compiled", "--", sys.executable, "-c", "", TORCH_TRACE=str(tmp_path / "traces"))
+    assert not (tmp_path / ".nonstrict").exists()
+    assert log.path.exists()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nonstrict.check.run import CheckResult
     from nonstrict.confirm.runs.compilations import Observed
     from nonstrict.confirm.runs.places import Project
-    from nonstrict.findings import Diagnostic
+    from nonstrict.findings import Diagnostic, Measured
     from nonstrict.settings.model import Settings
 
 
@@ -143,6 +143,19 @@ def _mapping(text: str) -> tuple[str, str]:
     if not (old and equals and new):
         raise argparse.ArgumentTypeError(f"`{text}` is not OLD=NEW")
     return old, new
+
+
+def runs_of(settings: Settings) -> dict[tuple[str, str], tuple[float, Measured]]:
+    """When a real run compiled a function last, and what came of it, where it was not edited: by path and name."""
+    from nonstrict.confirm.runs.store import DIRECTORY
+
+    if not os.path.isdir(os.path.join(settings.root, DIRECTORY)):
+        return {}
+    from nonstrict.confirm.runs.places import Project
+    from nonstrict.confirm.runs.store import ran
+
+    fresh = (one for one in ran(Project(settings.root), time.time()) if not one.stale)
+    return {(one.region.path, one.region.function): (one.when, one.region) for one in fresh}
 
 
 def sightings(result: CheckResult, known: Sequence[Diagnostic], settings: Settings) -> CheckResult:

@@ -76,8 +76,9 @@ def _recorded(command: list[str], root: str, output: str, options: argparse.Name
     from nonstrict.confirm.recording import gather, merge
 
     with tempfile.TemporaryDirectory(prefix="nonstrict-record-", ignore_cleanup_errors=True) as spool:
-        started = time.time()
-        traces = os.environ.get("TORCH_TRACE") or os.path.join(spool, "traces")
+        # A folder of the user's may hold logs of former runs.
+        before = os.environ.get("TORCH_TRACE")
+        traces, started = (before, time.time()) if before else (os.path.join(spool, "traces"), 0.0)
         try:
             status = _status(command, _environment(root, spool, traces, options))
         except OSError as error:

@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
         result = check(options.paths, settings, wanted)
     except ConfigurationError as error:
         return report_failure(str(error))
-    sys.stdout.write(_rendered(result, options))
+    sys.stdout.write(_rendered(result, settings, options))
     for failure in result.failures:
         report_failure(failure)
     if result.failures:
@@ -80,10 +80,11 @@ class _Nested:
         return environment_overrides(settings, self._options) if settings is not None else None
 
 
-def _rendered(result: CheckResult, options: argparse.Namespace) -> str:
+def _rendered(result: CheckResult, settings: Settings, options: argparse.Namespace) -> str:
+    from nonstrict.cli.importing import runs_of
     from nonstrict.report.context import Context, Lines
     from nonstrict.report.regions import Shown, render
 
     color = use_color(options.color, sys.stdout)
     context = Context(Lines(result.read), result.files, color=color, torch=result.torch)
-    return render(Shown(result.looked, result.read, options.graph), options.output_format, context)
+    return render(Shown(result.looked, result.read, options.graph, runs_of(settings)), options.output_format, context)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.coverage import graphs_told
+from nonstrict.report import sightings
 from nonstrict.report.style import Style, one_line, shown_position
 from nonstrict.report.summary import looked_at, plural
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from nonstrict.coverage import Break, Callee, Looked, Option, Part, Region
-    from nonstrict.findings import Location, Related, Span
+    from nonstrict.findings import Location, Measured, Related, Span
     from nonstrict.report.context import Context
     from nonstrict.text.source import Source
 
@@ -22,15 +24,25 @@ _KINDS = {"graph": "graph", "break": "break", "eager": "plain Python"}
 
 
 class Shown(NamedTuple):
-    """What is shown: the regions, the sources that they lie in, and whether their parts are shown in order."""
+    """What is shown: the regions, the sources that they lie in, and whether their parts are shown in order.
+
+    `runs` say when a real run compiled a function last, and what came of it: by absolute path and name.
+    """
 
     looked: Looked
     sources: Mapping[str, Source]
     parts: bool = False
+    runs: Mapping[tuple[str, str], tuple[float, Measured]] = {}
 
     def at(self, span: Span) -> Location:
         """Where a span is, for users."""
         return self.sources[span.path].locate(span)
+
+    def run_of(self, region: Region) -> tuple[float, Measured] | None:
+        """What the latest real run made of a region; None if none is known."""
+        if region.defined is None:
+            return None
+        return self.runs.get((os.path.abspath(region.defined.path), region.function.replace(".<locals>", "")))
 
     def position(self, span: Span) -> str:
         """`path:row:column`."""
@@ -62,6 +74,8 @@ def _block(region: Region, shown: Shown, style: Style) -> Iterator[str]:
     if region.graphs is not None:
         yield f"    {graphs(region)}"
         yield from _tree(region, shown) if shown.parts else _breaks(region, shown)
+    if (run := shown.run_of(region)) is not None:
+        yield f"    {one_line(sightings.ran(run[1], run[0]))}"
     yield from _listed("compiled again for", region.varying, shown)
     yield from _listed("called at", region.callers, shown)
     yield from _listed("marked functions", region.marked, shown)
@@ -183,6 +197,7 @@ def _record(region: Region, shown: Shown, context: Context) -> dict[str, Any]:
             }
             for part in region.parts
         ],
+        "observed": sightings.ran_record(run[1], run[0]) if (run := shown.run_of(region)) is not None else None,
         "recompilations": _related(region.varying, shown, context),
         "callers": _related(region.callers, shown, context),
         "marked": _related(region.marked, shown, context),

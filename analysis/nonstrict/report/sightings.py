@@ -6,8 +6,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nonstrict.findings import Diagnostic, Sighting
+    from nonstrict.findings import Diagnostic, Measured, Sighting
 
+#: From so many seconds on, tenths are not told.
+_WHOLE = 10
 _UNITS = ((24 * 3600, "d"), (3600, "h"), (60, "min"))
 
 
@@ -25,8 +27,8 @@ def sentence(diagnostic: Diagnostic, now: float | None = None) -> str:
     ago = _ago(sighting.when, time.time() if now is None else now)
     if sighting.passed:
         return f"not observed: a run {ago} compiled `{diagnostic.function}`, and torch did not do this"
-    counts = [_counted(sighting.recompilations)] if sighting.recompilations else []
-    counts += [f"{sighting.seconds:.{0 if sighting.seconds >= 10 else 1}f} s"] if sighting.recompilations else []
+    counts = [_counted(sighting.recompilations, "recompilation")] if sighting.recompilations else []
+    counts += [_seconds(sighting.seconds)] if sighting.recompilations else []
     head = ", ".join((f"observed {ago}", *counts))
     before = ", before the code was edited" if sighting.stale else ""
     if diagnostic.observed:
@@ -35,11 +37,40 @@ def sentence(diagnostic: Diagnostic, now: float | None = None) -> str:
     return f"{head}{before}: {sighting.reason}{after}"
 
 
+def ran(measured: Measured, when: float, now: float | None = None) -> str:
+    """What a run made of a region, in one line: `in a run 2 h ago: 2 graphs, 1 break, compiled in 12 s`."""
+    parts = [_counted(len(measured.graphs), "graph") if measured.graphs else "no graph"]
+    again = sum(one.times for one in measured.again)
+    parts += [_counted(len(measured.breaks), "break")] if measured.breaks else []
+    parts += [_counted(again, "recompilation")] if again else []
+    parts += [f"compiled in {_seconds(measured.seconds)}"]
+    parts += [f"then given up: {one.guard}" for one in measured.again if one.limit]
+    parts += [f"left to plain Python: {one.text}" for one in measured.fallbacks]
+    parts += [measured.skipped] if measured.skipped else []
+    return f"in a run {_ago(when, time.time() if now is None else now)}: {', '.join(parts)}"
+
+
+def ran_record(measured: Measured, when: float) -> dict[str, Any]:
+    """What a run made of a region, as a JSON object."""
+    return {
+        "when": _stamp(when),
+        "graphs": [{"operators": count} for count in measured.graphs],
+        "later_graphs": measured.later,
+        "breaks": [{"row": one.lines[-1].line, "type": one.type, "id": one.id or None} for one in measured.breaks],
+        "recompilations": [
+            {"row": one.lines[-1].line, "times": one.times, "guard": one.guard, "gave_up": one.limit}
+            for one in measured.again
+        ],
+        "fall_backs": [{"after": one.at or None, "type": one.type, "id": one.id or None} for one in measured.fallbacks],
+        "seconds": round(measured.seconds, 3),
+        "error": measured.skipped or None,
+    }
+
+
 def sighting_record(sighting: Sighting) -> dict[str, Any]:
     """The sighting as a JSON object."""
-    when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(sighting.when))
     return {
-        "when": when,
+        "when": _stamp(sighting.when),
         "happened": not sighting.passed,
         "recompilations": sighting.recompilations,
         "seconds": round(sighting.seconds, 3),
@@ -49,8 +80,16 @@ def sighting_record(sighting: Sighting) -> dict[str, Any]:
     }
 
 
-def _counted(number: int) -> str:
-    return "1 recompilation" if number == 1 else f"{number:,} recompilations"
+def _counted(number: int, noun: str) -> str:
+    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.{0 if seconds >= _WHOLE else 1}f} s"
+
+
+def _stamp(when: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))
 
 
 def _ago(when: float, now: float) -> str:

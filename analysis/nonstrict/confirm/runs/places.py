@@ -136,8 +136,8 @@ class Project:
 
     def __init__(self, root: str, maps: Sequence[tuple[str, str]] = ()) -> None:
         """Read files only when a run names them."""
-        self._roots = tuple({os.path.join(os.path.abspath(root), ""), os.path.join(os.path.realpath(root), "")})
-        self.root = os.path.realpath(root)
+        self.root = os.path.abspath(root)
+        self._roots = tuple(os.path.join(one, "") for one in dict.fromkeys((self.root, os.path.realpath(root))))
         self._maps = sorted(maps, key=lambda one: -len(one[0]))
         self._codes: dict[str, Code | None] = {}
         self._paths: dict[str, str | None] = {}
