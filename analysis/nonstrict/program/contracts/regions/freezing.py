@@ -44,14 +44,14 @@ _NONE = frozenset[bool]()
 
 
 class _Written(NamedTuple):
-    """A switch as it is written: of the parameters of which module, and to what; None where it is told nothing.
+    """A switch as it is written: of the parameters of which module, and to what.
 
     `whole` is the loop over the parameters, where there is one: conditions in it choose among them.
     """
 
     node: ast.AST
     module: ast.expr
-    to: ast.expr | None
+    to: ast.expr
     whole: ast.AST
 
 
@@ -71,18 +71,39 @@ class _Switch(NamedTuple):
 def observed(region: Interpreted) -> Iterator[tuple[Observed, int]]:
     """A call of a region of whose modules parameters are frozen in some calls and not in others, for each module."""
     made = [(frame, node) for frame, node, _, _ in calls.of(region) if isinstance(node, ast.Call)]
-    switches = [one for frame in _around(made, _HOPS) for one in _switches(frame)]
+    texts = _Texts()
+    switches = [one for frame in _around(made, _HOPS) for one in texts.switches(frame)]
     own = _modules(region) if switches else _NONE
     for one in {id(each.held): each for each in switches}.values():
         if not own & _within(one.held):
             continue
         concerned = [(frame, call) for frame, call in made if _runs(frame, call, one.held)]
-        found = [(frame, call, _states(frame, call, one.held, _HOPS)) for frame, call in concerned]
+        found = [(frame, call, _states(texts, _Site(frame, call), one.held, _HOPS)) for frame, call in concerned]
         if len(_NONE.union(*(states for _, _, states in found))) == _NUMBER:
             frame, call, _ = next(each for each in reversed(found) if False in each[2])
             place = AccessPath(Root.UNKNOWN, "", f"{ast.unparse(one.module)}.{_ATTRIBUTE}")
             effect = Effect(Event.GUARD, frame.module.path, frame.offset, call, place, how=Use.ARITHMETIC)
             yield Observed(effect, (), in_hook=False), _NUMBER
+
+
+class _Site(NamedTuple):
+    """A call, and the frame that makes it."""
+
+    frame: Frame
+    call: ast.AST
+
+
+class _Texts:
+    """The switches of texts, each read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Frame, list[_Switch]]] = {}
+
+    def switches(self, frame: Frame) -> list[_Switch]:
+        """The switches that the text of a frame runs."""
+        if id(frame) not in self._known:
+            self._known[id(frame)] = frame, list(_switches(frame))
+        return self._known[id(frame)][1]
 
 
 def _around(made: Iterable[tuple[Frame, ast.AST]], hops: int) -> Iterator[Frame]:
@@ -105,20 +126,21 @@ def _runs(frame: Frame, call: ast.Call, held: AbstractObject) -> bool:
 # -- what a call meets ------------------------------------------------------------------------------------------------
 
 
-def _states(frame: Frame, call: ast.AST, held: AbstractObject, hops: int) -> frozenset[bool]:
+def _states(texts: _Texts, site: _Site, held: AbstractObject, hops: int) -> frozenset[bool]:
     """Whether parameters of a module need gradients where a text comes to a call; none where it is not known."""
-    around = naming.text_of(frame)
-    switches = [one for one in _switches(frame) if id(held) in _within(one.held)]
-    order = {node: at for at, node in enumerate(succession.in_order(around))}
+    around, call = naming.text_of(site.frame), site.call
+    switches = [one for one in texts.switches(site.frame) if id(held) in _within(one.held)]
+    order = {node: at for at, node in enumerate(succession.in_order(around))} if switches else {}
+    if switches and call not in order:
+        return _NONE
     loops = [one for one in walk(around) if isinstance(one, _LOOPS) and holds(one.body, call)]
-    before = sorted((one for one in switches if order[one.node] < order[call]), key=lambda one: -order[one.node])
     again = {node for loop in loops for part in loop.body for node in walk(part)}
-    behind = [one for one in switches if order[one.node] > order[call] and one.node in again]
-    found, sure = _last(around, call, before)
+    backwards = sorted(switches, key=lambda one: -order[one.node])
+    found, sure = _last(around, call, [one for one in backwards if order[one.node] < order[call]])
     if sure:
         return found
-    round_before, _ = _last(around, call, sorted(behind, key=lambda one: -order[one.node]))
-    return found | round_before | _at_first(frame, held, hops)
+    behind = [one for one in backwards if order[one.node] > order[call] and one.node in again]
+    return found | _last(around, call, behind)[0] | _at_first(texts, site.frame, held, hops)
 
 
 def _last(around: ast.AST, call: ast.AST, switches: list[_Switch]) -> tuple[frozenset[bool], bool]:
@@ -145,10 +167,10 @@ def _chooses(branch: ast.If, node: ast.AST, call: ast.AST) -> bool:
     return any(holds(part, node) and not holds(part, call) for part in (branch.body, branch.orelse))
 
 
-def _at_first(frame: Frame, held: AbstractObject, hops: int) -> frozenset[bool]:
+def _at_first(texts: _Texts, frame: Frame, held: AbstractObject, hops: int) -> frozenset[bool]:
     """What the parameters of a module are where a text begins: as its callers leave them; they need gradients."""
     outer = callers.calls_of_function(frame.machine, frame.function) if frame.function is not None and hops else []
-    told = [_states(there, node, held, hops - 1) for there, node, _, _ in outer]
+    told = [_states(texts, _Site(there, node), held, hops - 1) for there, node, _, _ in outer]
     return _NONE.union(*told) if told else frozenset({True})
 
 
@@ -175,16 +197,15 @@ def _of_helper(frame: Frame, call: ast.Call) -> Iterator[_Switch]:
     if called.bound is not None and isinstance(call.func, ast.Attribute) and ordered:
         passed[ordered[0].arg] = call.func.value
     for one in written:
-        module = arguments.in_words_of(function.node, one.module, passed)
-        to = arguments.in_words_of(function.node, one.to, passed) if one.to is not None else None
+        module, to = (arguments.in_words_of(function.node, part, passed) for part in (one.module, one.to))
         if module is not None:
-            yield from _read(frame, call, module, to if one.to is None or to is not None else one.module)
+            yield from _read(frame, call, module, to)
 
 
 def _read(frame: Frame, node: ast.AST, module: ast.expr, to: ast.expr | None) -> Iterator[_Switch]:
     held = frame.machine.evaluate(frame, module)
     if held.kind is Kind.MODULE and held.heap is not None:
-        told = frame.machine.evaluate(frame, to).const if to is not None else True
+        told = frame.machine.evaluate(frame, to).const if to is not None else None
         yield _Switch(node, module, held.heap, told if isinstance(told, bool) else None, to)
 
 
@@ -200,14 +221,14 @@ def _written(around: FunctionNode | ast.Module) -> Iterator[_Written]:
                 yield _Written(node, module, to, loop if loop is not None else node)
 
 
-def _targets(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+def _targets(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     """What a statement or call says of which tensor or module, whether it needs gradients."""
     if isinstance(node, ast.Assign):
         members = (one for one in node.targets if isinstance(one, ast.Attribute) and one.attr == _ATTRIBUTE)
         yield from ((one.value, node.value) for one in members)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == _METHOD:
         told = [*node.args, *(keyword.value for keyword in node.keywords)]
-        yield node.func.value, told[0] if told else None
+        yield node.func.value, told[0] if told else ast.Constant(value=True)
 
 
 def _owner(iterated: ast.expr) -> ast.expr | None:
