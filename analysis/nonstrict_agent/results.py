@@ -20,6 +20,7 @@ _FAILURES = {
     "processes": "processes",
     "output": "size",
     "sandbox": "sandbox",
+    "tampered": "tampered",
 }
 
 

@@ -114,7 +114,9 @@ def test_the_file_itself_counts_by_its_text(tmp_path: Path):
     assert cache(tmp_path).load(program(tmp_path), [ONE]) == {0: VERDICT}
 
 
-@pytest.mark.parametrize("reason", ["timeout", "crash", "memory", "processes", "sandbox", "dead", "cancelled"])
+@pytest.mark.parametrize(
+    "reason", ["timeout", "crash", "memory", "processes", "sandbox", "tampered", "dead", "cancelled"]
+)
 def test_what_may_be_otherwise_next_time_is_not_kept(reason: str, tmp_path: Path):
     verdicts = {0: VERDICT, 4: Verdict(Status.INCONCLUSIVE, reason)}
     cache(tmp_path).store(program(tmp_path), [ONE, TWO], verdicts, ())

@@ -32,7 +32,7 @@ class JobResult(NamedTuple):
 
     #: What the job returned, None if it failed before it could return anything.
     value: dict[str, Any] | None
-    #: "" or one of timeout, crash, memory, processes, sandbox, size, cancelled, dead.
+    #: "" or one of timeout, crash, memory, processes, sandbox, size, tampered, cancelled, dead.
     failure: str
     #: A sentence for people: "ended by SIGSEGV".
     detail: str

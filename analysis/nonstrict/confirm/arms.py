@@ -89,6 +89,8 @@ class ArmRunner:
         self._lock = threading.Lock()
         #: The user's files that were loaded.
         self.files: set[str] = set()
+        #: Whether a program wrote where results are written: then what other arms say of it is not believed either.
+        self.tampered = False
 
     def hand_in(self, job: dict[str, Any], seconds: float | None = None) -> Pending:
         """Hand in a job, unless the same one was handed in before; `seconds` is its wall clock if it may take less."""
@@ -117,10 +119,16 @@ class ArmRunner:
     def trace(self, program: Program, schedule: Schedule, backend: str, *, lines: bool = False) -> dict[str, Any]:
         """The trace of an arm; one without calls, with the `reason`, where the arm came to no end."""
         result = self.start(program, schedule, backend, lines=lines).result()
+        self.tampered = self.tampered or result.failure == "tampered"
         if result.value is None or result.failure:
             return {"calls": [], "failure": result.detail or result.failure, "reason": result.failure or "crash"}
         self.files.update(result.value.get("files", ()))
         return result.value
+
+    def take_over(self, other: ArmRunner) -> None:
+        """Count what the arms of another program loaded and did as that of this one."""
+        self.files |= other.files
+        self.tampered = self.tampered or other.tampered
 
     def circumstances(self, program: Program, schedule: Schedule) -> tuple[float, tuple[str, ...]]:
         """How long the arms of a schedule took together (s), and what the eager one would have changed on the disk."""

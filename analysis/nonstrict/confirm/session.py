@@ -139,7 +139,15 @@ class Session:
         for suspect in suspects if self._may_neutralise else ():
             if self._is_disturbed(suspect):
                 self._leave_alone(suspect, suspects)
+        if self._arms.tampered:
+            self._take_back(suspects)
         return self._told
+
+    def _take_back(self, suspects: Sequence[Suspect]) -> None:
+        """Believe nothing of a program that wrote where results are written, at whichever arm it was found out."""
+        self.unexplained, self.measured = None, []
+        for suspect in suspects:
+            self._tell(suspect.number, Told(unanswered("tampered")))
 
     def _is_disturbed(self, suspect: Suspect) -> bool:
         """Whether other findings are in the way of one, or had the same evidence, which stands at none of them."""
@@ -155,7 +163,7 @@ class Session:
                 project = Project(project.root, left.program.overlays)
             alone = Session(self._arms.runner, self._arms.limits, left.program, project=project, neutralise=False)
             told = alone.confirm((left.suspect, *left.others))[suspect.number]
-            self._arms.files |= alone.files
+            self._arms.take_over(alone._arms)
             if told.judgement.status is Status.INCONCLUSIVE or told.schedule is None:
                 continue
             eager = alone.eager(told.schedule)

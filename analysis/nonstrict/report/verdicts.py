@@ -121,6 +121,11 @@ REASONS = {
         "no sandbox here lets {function} run",
         "run code that you trust with `--isolation none`, or allow user namespaces or Landlock here",
     ),
+    "tampered": Reason(
+        "tampered",
+        "the program wrote where the experiment writes its results, so that they count for nothing",
+        "see what in the program writes to file descriptors that it did not open",
+    ),
     "needs-cuda": Reason(
         "needs a GPU",
         "{function} needs a GPU, and this machine has none that torch can use",

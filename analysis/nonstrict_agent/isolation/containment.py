@@ -37,6 +37,8 @@ class Ending(str, Enum):
     PROCESSES = "processes"
     OUTPUT = "output"
     """The result was larger than allowed."""
+    TAMPERED = "tampered"
+    """Something else than the agent wrote where results are written. What was said of the work counts for nothing."""
     SANDBOX = "sandbox"
     """The containment could not be set up: the work never ran."""
 

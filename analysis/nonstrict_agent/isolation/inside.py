@@ -37,8 +37,9 @@ def run(
     printed: int,
     temporary: str,
     sight: Sight,
+    seal: Callable[[bytes], bytes],
 ) -> NoReturn:
-    """Confines this process, runs `work` and ends. Writes to `result`: `READY`, then one JSON line.
+    """Confines this process, runs `work` and ends. Writes to `result`: `READY`, then one JSON line, sealed.
 
     `printed` becomes stdout and stderr; `temporary` is an own directory for temporary files, empty where the usual
     one will do. When confining fails, the line is `{"refused": reason}`, and the work is not run.
@@ -47,19 +48,19 @@ def run(
         _descriptors(result, printed, keep_output=containment.printed > 0)
         _confine(containment, temporary, sight)
     except SetupError as error:
-        _write(result, json.dumps({"refused": str(error)}))
+        _write(result, _line({"refused": str(error)}))
         os._exit(1)
     os.write(result, READY)
     if containment.printed > 0:
         faulthandler.enable(file=2)
     try:
-        answer = json.dumps({"result": work()})
+        answer = _line({"result": work()})
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is what became of the work
-        answer = json.dumps({"raised": {"type": type(error).__name__, "message": _told(error)}})
+        answer = _line({"raised": {"type": type(error).__name__, "message": _told(error)}})
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()
-    _write(result, answer)
+    _write(result, seal(answer))
     os._exit(0)
 
 
@@ -70,8 +71,13 @@ def _told(error: BaseException) -> str:
         return ""
 
 
-def _write(result: int, line: str) -> None:
-    rest = memoryview(line.encode("ascii") + b"\n")
+def _line(answer: dict[str, Any], encode: Callable[[Any], str] = json.dumps) -> bytes:
+    # As it was imported: the work may have put something else in its place.
+    return encode(answer).encode("ascii") + b"\n"
+
+
+def _write(result: int, line: bytes) -> None:
+    rest = memoryview(line)
     while rest:
         rest = rest[os.write(result, rest) :]
 

@@ -13,7 +13,7 @@ import tempfile
 import time
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from nonstrict_agent.isolation import changes, inside, namespaces, processes
+from nonstrict_agent.isolation import changes, inside, namespaces, processes, sealing
 from nonstrict_agent.isolation.containment import MEBI, TEMPORARY_PREFIX, Containment, Ending, Exit, Tier
 from nonstrict_agent.isolation.overlay import Layer, View
 from nonstrict_agent.isolation.sight import Sight, sight_of
@@ -198,15 +198,17 @@ def _start(work: Callable[[], Any], containment: Containment, temporary: str, si
     result, result_in = os.pipe()
     printed, printed_in = os.pipe()
     supervisor = os.getpid()
+    seal, opened = sealing.pair()
     worker = os.fork()
     if worker == 0:
+        del opened
         if sys.platform == "linux":
             namespaces.die_with_parent(supervisor)
         if containment.tier is Tier.COPY_ON_WRITE:
             os.setsid()
-        inside.run(work, containment, result_in, printed_in, temporary, sight)
+        inside.run(work, containment, result_in, printed_in, temporary, sight, seal)
     if sys.platform == "linux":
         namespaces.keep_others_out()
     os.close(result_in)
     os.close(printed_in)
-    return Watch(containment, worker, result, printed, report.line)
+    return Watch(containment, worker, result, printed, report.line, opened)

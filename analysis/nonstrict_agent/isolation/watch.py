@@ -22,13 +22,20 @@ _COST_SHARE = 10
 """Measuring may take one part in this many of the time."""
 _SETUP_SECONDS = 30.0
 _CHUNK = MEBI
+_FORGED = "something else than the agent wrote its result"
 
 
 class Watch:
     """What is known of a contained process. `started` and `ended` are monotonic times; `peak` is in bytes."""
 
     def __init__(
-        self, containment: Containment, worker: int, result: int, printed: int, forward: Callable[[bytes], None]
+        self,
+        containment: Containment,
+        worker: int,
+        result: int,
+        printed: int,
+        forward: Callable[[bytes], None],
+        opened: Callable[[bytes], bytes | None],
     ):
         self.started = time.monotonic()
         self.ended = self.started
@@ -39,8 +46,9 @@ class Watch:
         self._worker = worker
         self._result, self._printed = result, printed
         self._forward = forward
+        self._opened = opened
         self._received = bytearray()
-        self._ready = self._answered = False
+        self._ready = self._answered = self._tampered = False
         self._refused = ""
         self._allowed = containment.memory
         self._stopped: tuple[Ending, str] | None = None
@@ -100,23 +108,22 @@ class Watch:
         return False
 
     def _take_line(self, line: bytes) -> None:
-        """Passes on the first line that says what became of the work. The process is not trusted to send such."""
+        """Passes on the line that says what became of the work. What is not sealed was written by someone else."""
         if not self._ready and line == READY:
             self._ready = True
             self.started = time.monotonic()
             self._allowed += processes.resident([self._worker])
             return
-        try:
-            answer = json.loads(line)
-        except (ValueError, RecursionError):
-            return
-        if not isinstance(answer, dict) or len(answer) != 1:
-            return
         if not self._ready:
-            self._refused = str(answer.get("refused", "unknown"))
-        elif "result" in answer or "raised" in answer:
-            self._answered = True
-            self._forward(line)
+            self._refused = _refusal(line)
+            return
+        answer = self._opened(line)
+        self._answered = True
+        if answer is not None:
+            self._forward(answer)
+            return
+        self._tampered = True
+        self._stopped = Ending.TAMPERED, _FORGED
 
     def _take_printed(self) -> bool:
         while True:
@@ -183,7 +190,9 @@ class Watch:
 
     def _verdict(self) -> Exit:
         status, signal_name = self.exit["status"], self.exit["signal"]
-        if self._refused:
+        if self._tampered:
+            reason, detail = Ending.TAMPERED, _FORGED
+        elif self._refused:
             reason, detail = Ending.SANDBOX, self._refused
         elif self._stopped and not self._answered:
             reason, detail = self._stopped
@@ -198,6 +207,15 @@ class Watch:
         else:
             reason, detail = Ending.EXITED, f"the process ended with status {status} and no result"
         return {"reason": reason.value, "status": status, "signal": signal_name, "detail": detail}
+
+
+def _refusal(line: bytes) -> str:
+    """Why the work was not run."""
+    try:
+        answer = json.loads(line)
+    except (ValueError, RecursionError):
+        return "unknown"
+    return str(answer.get("refused", "unknown")) if isinstance(answer, dict) else "unknown"
 
 
 def _signal_name(number: int) -> str:

@@ -113,13 +113,17 @@ class _Done(NamedTuple):
 class _Runner:
     """Runs jobs at once, and remembers them."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, forging: str = "") -> None:
+        """`forging` is a backend whose arms are found to have written their results themselves."""
         self._project = project
+        self._forging = forging
         self.jobs: list[dict[str, Any]] = []
 
     def submit(self, job: dict[str, Any], seconds: float, priority: int = 0) -> _Done:
         del seconds, priority
         self.jobs.append(job)
+        if self._forging and job.get("backend") == self._forging:
+            return _Done({}, "tampered")
         return _Done(self._project.perform(job))
 
 
@@ -140,6 +144,19 @@ def test_verdicts_do_not_depend_on_how_regions_are_shared(project: Project, end:
         assert bool(shared) == (slots > 1)
     assert told[0] == told[1]
     assert {"NST104", "NST201"} <= {code for code, _, judgement in told[0] if judgement[0].value == "confirmed"}
+
+
+@pytest.mark.parametrize("forging", ["", "inductor"])
+def test_one_arm_that_forges_its_result_discredits_all(project: Project, forging: str) -> None:
+    path = str(project.write("model.py", PROGRAM))
+    found = check([path], default_settings(str(project.directory)))
+    suspects = [s for n, d in enumerate(found.diagnostics) if (s := suspect_of(n, d, RULES, found.read)) is not None]
+    program = program_of(path, PROGRAM, str(project.directory), {})
+    assert program is not None
+    session = Session(_Runner(project, forging), Limits(), program)
+    reasons = {told.judgement.reason for told in session.confirm(suspects).values()}
+    assert (reasons == {"tampered"}) is bool(forging)
+    assert bool(session.measured) is not bool(forging)
 
 
 def test_what_is_not_asked_for_stays_eager(project: Project) -> None:
