@@ -41,6 +41,21 @@ foretold(torch.ones(3))
 unforetold(torch.ones(3), 2)
 calm(torch.ones(3))
 """
+APPLIED = """\
+import torch
+
+
+def kernel(x):
+    return torch.tanh(x)
+
+
+def run(x, dynamic):
+    return torch.compile(kernel, dynamic=dynamic)(x)
+
+
+for flag in (True, False):
+    run(torch.rand(3), flag)
+"""
 JOB = "/scratch/job/model.py"
 
 
@@ -96,6 +111,17 @@ def test_what_a_run_did_stands_beside_what_is_foretold(nonstrict: Command, model
     passed = found["NST701", 18]
     assert passed is not None
     assert (passed["happened"], passed["reason"]) == (False, None)
+
+
+def test_other_options_are_laid_at_their_application(nonstrict: Command, tmp_path: Path):
+    (tmp_path / "model.py").write_text(APPLIED)
+    log = Log(tmp_path / "traces")
+    for number in range(2):
+        reason = "0/0: BACKEND_MATCH failure: torch.compile detected different backend callables." if number else None
+        log.started(f"0/{number}", str(tmp_path / "model.py"), 4, "kernel")
+        log.done(f"0/{number}", "kernel", recompile_reason=reason)
+    nonstrict("import", "traces")
+    assert {place: found is not None for place, found in sightings(nonstrict).items()} == {("NST804", 9): True}
 
 
 def test_what_no_rule_names_is_a_note_of_its_own(nonstrict: Command, model: Path):

@@ -11,6 +11,7 @@ from nonstrict.confirm.recompiling import ASKED, concerns
 from nonstrict.confirm.recorded import plain_name
 from nonstrict.confirm.runs.places import Project
 from nonstrict.confirm.runs.store import ran
+from nonstrict.confirm.runs.told import BACKEND
 from nonstrict.findings import Finding, Severity, Sighting
 from nonstrict.rules.expectation import Experiment
 from nonstrict.rules.registry import RULES
@@ -34,6 +35,19 @@ class _Run(NamedTuple):
     checked: frozenset[str]
 
 
+class _About(NamedTuple):
+    """A finding, which experiment would show it, the lines that it covers, and the files that it names."""
+
+    diagnostic: Diagnostic
+    experiment: Experiment | None
+    lines: frozenset[tuple[str, int]]
+    files: frozenset[str]
+
+    def is_of(self, region: Measured) -> bool:
+        """Whether a function that a run compiled is the region that the finding is about."""
+        return region.function == plain_name(self.diagnostic.function) and region.path in self.files
+
+
 def sighted(
     diagnostics: Sequence[Diagnostic],
     known: Sequence[Diagnostic],
@@ -47,32 +61,76 @@ def sighted(
 
     `known` are findings that are not shown, `checked` the files in which something may be noted.
     """
-    seen = ran(Project(settings.root), now)
-    texts = dict(sources)
-    told = [_with_sighting(one, seen, (*diagnostics, *known), texts) for one in diagnostics]
+    project, texts = Project(settings.root), dict(sources)
+    seen = ran(project, now)
+    findings = _Findings((*diagnostics, *known), texts, project)
+    told = [_with_sighting(one, seen, findings) for one in diagnostics]
     run = _Run(settings, nested, frozenset(map(os.path.abspath, checked)))
-    return tuple(sorted((*told, *_notes(seen, (*diagnostics, *known), texts, run)), key=in_order))
+    return tuple(sorted((*told, *_notes(seen, findings, texts, run)), key=in_order))
 
 
-def _experiment(diagnostic: Diagnostic) -> Experiment | None:
-    rule = RULES.get(diagnostic.code)
-    return rule.experiment if rule is not None else None
+class _Findings:
+    """All findings of a check, and which of them a run speaks of."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic], texts: dict[str, Source], project: Project) -> None:
+        self.diagnostics = diagnostics
+        self._project = project
+        about = [_about(one, texts) for one in diagnostics]
+        self._by_id = {id(one.diagnostic): one for one in about}
+        self.asked = [one for one in about if one.experiment in ASKED]
+
+    def about(self, diagnostic: Diagnostic) -> _About:
+        """What is known of one of them."""
+        return self._by_id[id(diagnostic)]
+
+    def again_for(self, one: _About, region: Measured) -> Iterator[Recompiled]:
+        """What a region was compiled again for, as far as a finding says so."""
+        own = one.is_of(region)
+        near = [again for again in region.again if own or again.lines[-1][:2] in one.lines]
+        if not near:
+            return
+        rivals = [
+            other.diagnostic.subject
+            for other in self.asked
+            if other.diagnostic.function == one.diagnostic.function and other is not one and other.is_of(region) == own
+        ]
+        for again in near:
+            on_line = again.lines[-1][:2] in one.lines
+            fits = concerns(again.sources, one.diagnostic.subject, rivals, on_line=on_line)
+            if fits or (again.sources == (BACKEND,) and own and self._is_outside(one, region)):
+                yield again
+
+    def _is_outside(self, one: _About, region: Measured) -> bool:
+        """Whether a finding is about how a function is compiled, not about what it does."""
+        code = self._project.code(region.path)
+        last = code.last(region.function, region.line) if code is not None else region.line
+        return one.lines.isdisjoint((region.path, line) for line in range(region.line, last + 1))
 
 
-def _with_sighting(
-    one: Diagnostic, seen: Sequence[Ran], others: Iterable[Diagnostic], texts: dict[str, Source]
-) -> Diagnostic:
-    experiment = _experiment(one)
-    if experiment is Experiment.BREAK:
-        found = [_of_break(each, broken) for each in seen for broken in _breaks_on(one, each.region, texts)]
-    elif experiment in ASKED:
-        found = [_of_guard(each, again) for each in seen for again in _again_for(one, each.region, others, texts)]
+def _about(one: Diagnostic, texts: dict[str, Source]) -> _About:
+    rule = RULES.get(one.code)
+    places = (one.location, *(related.location for related in one.related))
+    files = frozenset(os.path.abspath(where.path) for where in places)
+    return _About(one, rule.experiment if rule is not None else None, lines_of(one, texts), files)
+
+
+def _with_sighting(diagnostic: Diagnostic, seen: Sequence[Ran], findings: _Findings) -> Diagnostic:
+    one = findings.about(diagnostic)
+    if one.experiment is Experiment.BREAK:
+        found = [
+            _of_break(each, broken)
+            for each in seen
+            for broken in each.region.breaks
+            if broken.lines[-1][:2] in one.lines
+        ]
+    elif one.experiment in ASKED:
+        found = [_of_guard(each, again) for each in seen for again in findings.again_for(one, each.region)]
     else:
-        return one
+        return diagnostic
     if found:
-        return one._replace(sighting=_together(found))
-    passing = next((each for each in seen if _is_region_of(one, each.region) and not _is_unsure(one, each)), None)
-    return one._replace(sighting=Sighting(passing.when, passed=True)) if passing is not None else one
+        return diagnostic._replace(sighting=_together(found))
+    passing = next((each for each in seen if one.is_of(each.region) and not _is_unsure(one, each)), None)
+    return diagnostic._replace(sighting=Sighting(passing.when, passed=True)) if passing is not None else diagnostic
 
 
 def _together(found: Sequence[Sighting]) -> Sighting:
@@ -97,65 +155,32 @@ def _of_guard(one: Ran, again: Recompiled) -> Sighting:
     return Sighting(one.when, False, again.times, again.seconds, again.limit, again.guard, stale)
 
 
-def _breaks_on(one: Diagnostic, region: Measured, texts: dict[str, Source]) -> Iterator[Break]:
-    lines = lines_of(one, texts)
-    yield from (broken for broken in region.breaks if broken.lines[-1][:2] in lines)
-
-
-def _again_for(
-    one: Diagnostic, region: Measured, others: Iterable[Diagnostic], texts: dict[str, Source]
-) -> Iterator[Recompiled]:
-    """What a region was compiled again for, as far as a finding says so."""
-    lines, own = lines_of(one, texts), _is_region_of(one, region)
-    asked = (each for each in others if each is not one and _experiment(each) in ASKED)
-    rivals = [each.subject for each in asked if each.function == one.function and _is_region_of(each, region) == own]
-    for again in region.again:
-        on_line = again.lines[-1][:2] in lines
-        if (own or on_line) and concerns(again.sources, one.subject, rivals, on_line=on_line):
-            yield again
-
-
-def _is_region_of(one: Diagnostic, region: Measured) -> bool:
-    """Whether a function that a run compiled is the region that a finding is about."""
-    files = {os.path.abspath(where.path) for where in (one.location, *(related.location for related in one.related))}
-    return region.function == plain_name(one.function) and region.path in files
-
-
-def _is_unsure(one: Diagnostic, each: Ran) -> bool:
+def _is_unsure(one: _About, each: Ran) -> bool:
     """Whether that a finding was not seen says nothing.
 
     The code is another one, torch gave up before, or it compiled again for something else, of which it asks first.
     """
     left, stale = bool(each.region.fallbacks), (each.region.path, each.region.line) in each.stale
-    return one.observed or left or stale or (_experiment(one) in ASKED and bool(each.region.again))
+    return one.diagnostic.observed or left or stale or (one.experiment in ASKED and bool(each.region.again))
 
 
-def _notes(
-    seen: Sequence[Ran], diagnostics: Sequence[Diagnostic], texts: dict[str, Source], run: _Run
-) -> Iterator[Diagnostic]:
+def _notes(seen: Sequence[Ran], findings: _Findings, texts: dict[str, Source], run: _Run) -> Iterator[Diagnostic]:
     """What runs did where no finding says so."""
     presenter = Presenter(run.settings, run.nested)
-    for finding, sighting in _unnamed(seen, diagnostics, texts):
+    for finding, sighting in _unnamed(seen, findings, texts):
         path = finding.span.path
         if os.path.abspath(path) in run.checked:
             shown = presenter.of_file(path, [finding], texts, settled=False)
             yield from (one._replace(sighting=sighting) for one in shown if one.code == finding.code)
 
 
-def _unnamed(
-    seen: Sequence[Ran], diagnostics: Sequence[Diagnostic], texts: dict[str, Source]
-) -> Iterator[tuple[Finding, Sighting]]:
+def _unnamed(seen: Sequence[Ran], findings: _Findings, texts: dict[str, Source]) -> Iterator[tuple[Finding, Sighting]]:
     runs = {id(one.region): one for one in seen}
-    for where, finding in broken_at((one.region for one in seen), diagnostics, texts):
+    for where, finding in broken_at((one.region for one in seen), findings.diagnostics, texts):
         sighting = _of_break(runs[id(where.region)], where.broken)
         yield finding._replace(severity=Severity.NOTE), sighting
     for one in seen:
-        named = [
-            again
-            for diagnostic in diagnostics
-            if _experiment(diagnostic) in ASKED
-            for again in _again_for(diagnostic, one.region, diagnostics, texts)
-        ]
+        named = [again for about in findings.asked for again in findings.again_for(about, one.region)]
         for again in one.region.again:
             source = source_of(again.lines[-1].path, texts)
             if again not in named and source is not None:

@@ -153,6 +153,7 @@ def test_a_guard_without_a_line_is_laid_at_what_it_asks_of(root: Path, reason: s
         ("self._modules['body'].steps[0] == 3", [("self", "body", "steps", "0")]),
         ("2 <= x.size()[1] <= 4096", [("x",)]),
         ("___stack0 == 5011.7", []),
+        ("BACKEND_MATCH failure: torch.compile detected different backend callables. New: _X", [("torch.compile",)]),
         ("Cache line invalidated because L['x'] got deallocated", [("x",)]),
     ],
 )

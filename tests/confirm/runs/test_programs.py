@@ -40,7 +40,7 @@ def test_every_break_and_recompilation_stands_at_its_line(tmp_path: Path, elsewh
     else:
         command = [*nonstrict, "record", "--compiled", "--", *program]
     told = subprocess.run(command, cwd=project, check=True, capture_output=True, text=True).stderr
-    assert "Kept 22 compiled functions, 11 breaks, 30 recompilations; `nonstrict check` shows them.\n" in told
+    assert "Kept 30 compiled functions, 12 breaks, 33 recompilations; `nonstrict check` shows them.\n" in told
     options = ["--output-format", "json", "--exit-zero", "--no-cache"]
     checked = subprocess.run([*nonstrict, "check", *options], cwd=project, check=True, capture_output=True, text=True)
     assert seen(json.loads(checked.stdout)) == labelled()

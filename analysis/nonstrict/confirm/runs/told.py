@@ -30,6 +30,9 @@ _TABLES = frozenset({"_modules", "_parameters", "_buffers", "__dict__"})
 #: The variables and globals of a function in a guard, and how Dynamo names what stands in neither.
 _SCOPES = frozenset({"L", "G"})
 _OWN, _IMPORTED = "___", "__import_"
+#: What a guard asks of that only holds for the backend, and so the options, that a function was compiled with.
+BACKEND = ("torch.compile",)
+_OF_BACKEND = "BACKEND_MATCH"
 _MAX_TEXT = 160
 _MAX_ADVICE = 400
 
@@ -154,6 +157,8 @@ def sources_in(guard: str) -> tuple[tuple[str, ...], ...]:
     >>> sources_in("tensor 'x' size mismatch at index 1. expected 8, actual 9")
     (('x',),)
     """
+    if guard.startswith(_OF_BACKEND):
+        return (BACKEND,)
     if found := _TENSOR.match(guard):
         return sources_in(found["name"])
     try:
