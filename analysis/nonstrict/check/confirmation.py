@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -133,7 +134,7 @@ class _Work:
         self._cache = verdict_cache(self._python.path, settings, options, self._project)
         self._suspects = suspects
         self._done = 0
-        self._told: dict[int, Told] = {}
+        self._settled: dict[int, Verdict] = {}
         self.interrupted = False
         self.unexplained: list[Diagnostic] = []
         self.measured: list[Measured] = []
@@ -170,28 +171,48 @@ class _Work:
         options = agent_options(self._options.device, self._options.isolation, slots)
         if self._python.notice and self._options.on_notice is not None:
             self._options.on_notice(self._python.notice)
-        verdicts: dict[int, Verdict] = {}
         with Agent(self._python.path, Path(self._settings.root), options, on_state=self._options.on_state) as agent:
-            ready = agent.wait_ready()
-            limits = limits_of(self._options, ready, max(1, slots // len(programs)))
-            with ThreadPoolExecutor(max_workers=slots) as pool:
-                waiting = [(pool.submit(self._of_program, agent, ready, limits, *entry), entry) for entry in programs]
-                try:
-                    for one, (_, suspects) in waiting:
-                        with self._losing(suspects):
-                            verdicts |= one.result()
-                except KeyboardInterrupt:
-                    verdicts = self._so_far(ready) | verdicts
-                    pool.shutdown(wait=False, cancel_futures=True)
-                    agent.close()  # ends what still runs
+            try:
+                ready = agent.wait_ready()
+                limits = limits_of(self._options, ready, max(1, slots // len(programs)))
+            except KeyboardInterrupt:
+                return self._so_far()
+            return self._answers(agent, ready, limits, programs, slots)
+
+    def _answers(
+        self,
+        agent: Agent,
+        ready: Ready,
+        limits: Limits,
+        programs: Sequence[tuple[Program, list[Suspect]]],
+        slots: int,
+    ) -> dict[int, Verdict]:
+        """The verdicts of all programs; where the run is interrupted, those that are known by then."""
+        verdicts: dict[int, Verdict] = {}
+        with ThreadPoolExecutor(max_workers=slots) as pool:
+            waiting = [(pool.submit(self._of_program, agent, ready, limits, *entry), entry) for entry in programs]
+            try:
+                for one, (_, suspects) in waiting:
+                    with self._losing(suspects):
+                        verdicts |= one.result()
+            except KeyboardInterrupt:
+                verdicts = {**self._so_far(), **verdicts}
+                pool.shutdown(wait=False, cancel_futures=True)
+                agent.close()  # ends what still runs
         return verdicts
 
-    def _so_far(self, ready: Ready) -> dict[int, Verdict]:
+    def _so_far(self) -> dict[int, Verdict]:
         """What is known where a run is interrupted: the findings that experiments settled."""
         self.interrupted = True
-        settled = {n: one for n, one in self._told.items() if one.judgement.status is not Status.INCONCLUSIVE}
-        self.failures.append(f"interrupted: experiments had settled {len(settled)} of {len(self._suspects)} findings")
-        return {number: verdict_of(one, ready) for number, one in settled.items()}
+        told = dict(self._settled)
+        self.failures.append(f"interrupted: experiments had settled {len(told)} of {len(self._suspects)} findings")
+        return told
+
+    def _sharpened(self, ready: Ready, number: int, told: Told) -> None:
+        """Take in what is told of a finding while its experiments go on."""
+        self._settled.pop(number, None)
+        if told.judgement.status is not Status.INCONCLUSIVE:
+            self._settled[number] = verdict_of(told, ready)
 
     @contextmanager
     def _losing(self, suspects: Sequence[Suspect]) -> Generator[None]:
@@ -207,7 +228,7 @@ class _Work:
     def _of_program(
         self, agent: Agent, ready: Ready, limits: Limits, program: Program, suspects: Sequence[Suspect]
     ) -> dict[int, Verdict]:
-        session = Session(agent, limits, program, self._told.__setitem__, self._project)
+        session = Session(agent, limits, program, partial(self._sharpened, ready), self._project)
         told = session.confirm(suspects)
         if self.interrupted:
             return {}  # what ended there says nothing, and is not to be kept
