@@ -6,6 +6,7 @@ imported already.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import runpy
 import subprocess
@@ -27,12 +28,20 @@ def run_script(job: dict[str, Any]) -> dict[str, Any]:
 
     The answer says whether it has `shown` that compiled code does otherwise, and what it `told` on standard error.
     """
+    tempfile.tempdir = _writable()
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, job["name"])
         with open(path, "w", encoding="utf-8", errors="surrogatepass") as file:
             file.write(job["text"])
         done = _Forked(path).run([sys.executable, path], env=dict(os.environ))
     return {"shown": done.returncode == _SHOWN, "told": done.stderr[-_MAX_TEXT:]}
+
+
+def _writable() -> str | None:
+    """Where files can be put: with the compile caches where there is no place for temporary ones; None for that."""
+    with contextlib.suppress(OSError), tempfile.TemporaryDirectory():
+        return None
+    return os.environ.get("TORCHINDUCTOR_CACHE_DIR")
 
 
 class _Forked:
