@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.reaching import source
 from nonstrict.program.contracts.regions import numbers
-from nonstrict.program.domain.values import NO_CONSTANT, UNKNOWN, Kind
+from nonstrict.program.domain.values import NO_CONSTANT, Kind
 from nonstrict.program.interpret.rounds import MANY, entries_in_loop, rounds
 from nonstrict.program.objects import naming
 
@@ -93,13 +93,16 @@ def _of_dict(frame: Frame, call: ast.AST, made: ast.Dict) -> _Keys | None:
     """The sets of keys of a dictionary that is written out, where one key is another one in several calls."""
     found, others = [frozenset[object]()], 0
     for key in made.keys:
-        told = frame.machine.evaluate(frame, key) if key is not None else UNKNOWN
-        entries = [one.const for one in entries_in_loop(frame, call, key) or told.alternatives()]
+        if key is None:
+            return None
+        told, more = frame.machine.evaluate(frame, key), rounds(frame, call, key, MANY)
+        several = entries_in_loop(frame, call, key) or (told.alternatives() if more else (told,))
+        entries = [one.const for one in several]
         if NO_CONSTANT not in entries:
             found = [frozenset({*keys, entry}) for keys in found for entry in entries]
-        elif key is not None:
-            others += rounds(frame, call, key, MANY)
-        if key is None or (NO_CONSTANT in entries and not others):
+        elif more:
+            others += more
+        else:
             return None
     return frozenset(found if not others else ()), others
 
