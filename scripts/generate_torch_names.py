@@ -33,6 +33,7 @@ SKIPPED = (
     "torch.utils.serialization",
     "torch.utils.jit",
     "torch.utils.hipify",
+    "torch.utils.data.datapipes.gen_pyi",
     "torch.utils._",
     "torch.ao",
     "torch.quantization",

@@ -23,6 +23,10 @@ CONTAINERS = (
 MODE_ARGUMENTS = ("dropout", "p", "track_running_stats")
 
 
+# What constructors refuse arguments with.
+REFUSALS = (TypeError, ValueError, RuntimeError, AssertionError, AttributeError, NotImplementedError, IndexError)
+
+
 @dataclass(frozen=True, slots=True)
 class ModuleFacts:
     """What `nonstrict.knowledge.operators.ModuleClass` stores of one class."""
@@ -39,19 +43,23 @@ class ModuleFacts:
     keeps: str
     drops: str
     passes: str
+    sized: str
 
     def encoded(self) -> tuple[Any, ...]:
         """Flags as letters (t: mode, p: parameters, c: container, s: stateful), then what is known of the argument.
 
         Last the names of the parameters and buffers that an instance registers, `#` for the number of a layer, and of
         the attributes that keep an argument, with its position: `module=0`; the function that drops elements; and the
-        attributes that operators are given: `eps=torch.nn.functional.layer_norm@4`.
+        attributes that operators are given: `eps=torch.nn.functional.layer_norm@4`; and the arguments that decide on
+        the sizes of parameters, each with its position: `in_features=0`. What is empty at the end is left out.
         """
         set_flags = (self.mode_dependent, self.has_parameters, self.container, self.stateful)
         letters = "".join(letter for letter, is_set in zip("tpcs", set_flags, strict=True) if is_set)
         of_argument = (self.mode_argument, self.mode_position, self.mode_default)
-        passing = (self.drops, self.passes) if self.passes else (self.drops,) if self.drops else ()
-        return letters, *of_argument, self.parameters, self.buffers, self.keeps, *passing
+        last = [self.drops, self.passes, self.sized]
+        while last and not last[-1]:
+            last.pop()
+        return letters, *of_argument, self.parameters, self.buffers, self.keeps, *last
 
 
 def module_facts(cls: type, known: dict[type, ModuleFacts]) -> ModuleFacts:
@@ -71,6 +79,7 @@ def module_facts(cls: type, known: dict[type, ModuleFacts]) -> ModuleFacts:
         keeps="",
         drops="",
         passes="",
+        sized="",
     )
     run = reachable(cls, ["forward"])
     made = [module_facts(part, known) for part in constructed(cls) if part is not cls]
@@ -91,6 +100,7 @@ def module_facts(cls: type, known: dict[type, ModuleFacts]) -> ModuleFacts:
         keeps=" ".join(kept(cls)),
         drops=dropping(cls),
         passes=" ".join(passed(cls, run, {*owned.split(), *buffers.split()})),
+        sized=" ".join(sized(cls)),
     )
     return known[cls]
 
@@ -112,11 +122,39 @@ def registered(cls: type) -> tuple[str, str]:
     for name in (None, *options):
         try:
             made = cls(*positional, **({} if name is None else {name: options[name]}))
-        except (TypeError, ValueError, RuntimeError, AssertionError, AttributeError, NotImplementedError):
+        except REFUSALS:
             continue
         for table, found in ((made._parameters, owned), (made._buffers, buffers)):
             found |= {re.sub(r"\d+", "#", name): None for name, value in table.items() if value is not None}
     return " ".join(owned), " ".join(buffers)
+
+
+def sized(cls: type) -> list[str]:
+    """The arguments of a constructor that decide on the sizes of parameters, each with its position.
+
+    Told by making the layer twice, the second time with twice the number.
+    """
+    named = [parameters for parameters in init_parameters(cls) if parameters]
+    named = [{name: one for name, one in parameters.items() if one.kind < one.VAR_POSITIONAL} for parameters in named]
+    first = next((parameters for parameters in named if parameters), {})
+    if shapes(cls, first, "") is None:  # what the class hands on itself is no argument of it
+        first = {name: one for name, one in first.items() if name != "mode"}
+    before = shapes(cls, first, "")
+    told = [(at, name, shapes(cls, first, name)) for at, name in enumerate(first)]
+    return [f"{name}={at}" for at, name, after in told if before and after is not None and after != before]
+
+
+def shapes(cls: type, parameters: dict[str, inspect.Parameter], twice: str) -> dict[str, tuple[int, ...]] | None:
+    """The shapes of the parameters of a layer made with one number doubled; None where it cannot be made."""
+    required = {name: given(name) for name, one in parameters.items() if one.default is one.empty}
+    number = required.get(twice, parameters[twice].default) if twice else None
+    if twice and (not isinstance(number, int) or isinstance(number, bool)):
+        return None
+    try:
+        made = cls(**{**required, **({twice: number * 2} if isinstance(number, int) else {})})
+    except REFUSALS:
+        return None
+    return {name: tuple(one.shape) for name, one in made.named_parameters() if not torch.nn.parameter.is_lazy(one)}
 
 
 def kept(cls: type) -> list[str]:

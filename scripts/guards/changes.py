@@ -144,12 +144,21 @@ CHANGES = {
     "one key": ("{}", '{held}["last"] = x\nreturn x * 2'),
     "replaced list": ("[]", "{held} = [*{held}, x]\nreturn x * 2"),
     "last tensor": ("None", "{held} = x * 2\nreturn {held}"),
+    "growing tensor": ("torch.ones(2)", "{held} = torch.cat([{held}, x[:1]])\nreturn x * {held}.sum()"),
+    "growing tensor from None": (
+        "None",
+        "{held} = x[:1] if {held} is None else torch.cat([{held}, x[:1]])\nreturn x * {held}.sum()",
+    ),
+    "growing buffer": ("nn.Buffer(torch.ones(2))", "{held} = torch.cat([{held}, x[:1]])\nreturn x * {held}.sum()"),
     "last size": ("None", "if {held} != x.shape:\n    {held} = x.shape\nreturn x * 2"),
     "sizes of an argument": ("None", "if {held} != x.shape:\n    {held} = x.shape\nreturn x * 2"),
     "size of an argument": ("0", "if {held} < x.shape[0]:\n    {held} = x.shape[0]\nreturn x * 2"),
 }
 #: Those that follow from a tensor of another size in each call.
 _OF_SIZES = frozenset({"sizes of an argument", "size of an argument"})
+#: Those that only modules hold.
+_OF_MODULES = frozenset({"growing buffer"})
+_MODULES = frozenset({"attribute of the module", "attribute of a submodule"})
 #: Those that change what is there: of what an argument is bound to anew, a caller sees nothing.
 _IN_PLACE = frozenset({"list of numbers", "list of tensors", "dict", "one key"})
 #: The use that all of these have.
@@ -161,6 +170,8 @@ def rows() -> Iterator[Row]:
     for holder, (region, call, name) in HOLDERS.items():
         for kind, (initial, change) in CHANGES.items():
             if holder == "argument" and kind not in _IN_PLACE:
+                continue
+            if kind in _OF_MODULES and holder not in _MODULES:
                 continue
             for options in options_of(kind):
                 body, text = change.format(held=name), region.format(initial=initial)

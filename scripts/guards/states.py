@@ -74,13 +74,20 @@ CONTAINERS = {
     "keys": Kind('[{f"k{j}": torch.ones(2) for j in range(i)} for i in range(1, 13)]'),
     "order of keys": Kind('[dict.fromkeys("ab" if i % 2 else "ba", 1.0) for i in range(12)]'),
     "set": Kind("[set(range(i)) for i in range(1, 13)]"),
+    "list of flags": Kind("[[bool(i >> j & 1) for j in range(4)] for i in range(12)]"),
+    "tuple of flags": Kind("[tuple(bool(i >> j & 1) for j in range(4)) for i in range(12)]"),
+    "deque length": Kind("[collections.deque([torch.ones(2)] * i) for i in range(1, 13)]", "import collections"),
 }
 _CONTAINER_USES = {
     "loop": (
         "for entry in v:\n    x = x + entry\nreturn x",
         ("length of a list of numbers", "set"),
     ),
-    "stack": ("return x.sum() + torch.stack(list(v)).sum()", ("list length", "tuple length")),
+    "stack": ("return x.sum() + torch.stack(list(v)).sum()", ("list length", "tuple length", "deque length")),
+    "branch": (
+        "x = x * 2\nfor flag in v:\n    if flag:\n        x = x + 1\nreturn x",
+        ("list of flags", "tuple of flags"),
+    ),
     "length": ("return x * len(v)", tuple(CONTAINERS)),
     "last": ("return x.sum() + v[-1]", ("list length", "length of a list of numbers", "tuple length")),
     "values": ("for entry in v.values():\n    x = x + entry.sum()\nreturn x", ("keys",)),

@@ -61,25 +61,56 @@ def _of_sizes(operator: Operator, around: FunctionNode | ast.Module, call: ast.C
     return None if not told or any(isinstance(size, ast.Starred) for size in told) else tuple(told)
 
 
+def cuts(expression: ast.expr) -> list[tuple[int, ast.expr]]:
+    """The dimensions along which a part of a tensor is cut out, `x[:, :n]`, each with the size that is left.
+
+    Only what the text tells without the sizes of the tensor; none where an index is anything but a slice.
+    """
+    index = expression.slice if isinstance(expression, ast.Subscript) else None
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    slices = [one for one in parts if isinstance(one, ast.Slice)]
+    if len(slices) != len(parts):
+        return []
+    return [(at, size) for at, one in enumerate(slices) if (size := _cut_to(one)) is not None]
+
+
 def _of_slices(sizes: tuple[ast.expr, ...], index: ast.expr) -> tuple[ast.expr, ...] | None:
     """The sizes of a part of a tensor that is cut out along some dimensions: `x[:, :-1]`; None for other indices."""
-    cuts = index.elts if isinstance(index, ast.Tuple) else [index]
-    if len(cuts) > len(sizes):
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    if len(parts) > len(sizes):
         return None
-    parts = [_of_slice(size, cut) for size, cut in zip(sizes, cuts, strict=False)]
-    known = [one for one in parts if one is not None]
-    return (*known, *sizes[len(cuts) :]) if len(known) == len(parts) else None
+    left = [_of_slice(size, cut) for size, cut in zip(sizes, parts, strict=False)]
+    known = [one for one in left if one is not None]
+    return (*known, *sizes[len(parts) :]) if len(known) == len(left) else None
 
 
 def _of_slice(size: ast.expr, cut: ast.expr) -> ast.expr | None:
-    """What is left of a dimension of which a few at the front, or at the end, are cut off."""
+    """What is left of a dimension of which a few at the front, or at the end, are cut off, or all but a few."""
     if not isinstance(cut, ast.Slice) or cut.step is not None:
         return None
+    if (told := _cut_to(cut)) is not None:
+        return told
     lower, upper = (whole_number(bound) if bound is not None else 0 for bound in (cut.lower, cut.upper))
-    if lower is None or upper is None or lower < 0 or upper > 0:
+    if lower is not None and upper is not None and lower >= 0 >= upper:
+        off = lower - upper
+        return ast.copy_location(ast.BinOp(size, ast.Sub(), ast.Constant(off)), size) if off else size
+    if cut.upper is None and cut.lower is not None and lower is None:
+        return ast.copy_location(ast.BinOp(size, ast.Sub(), cut.lower), size)
+    return None
+
+
+def _cut_to(cut: ast.Slice) -> ast.expr | None:
+    """How much a slice leaves, by its bounds alone: `:n`, `i : i + n`; None where the size of what is cut decides."""
+    if cut.upper is None or cut.step is not None or _is_counted_from_end(cut.upper):
         return None
-    off = lower - upper
-    return ast.copy_location(ast.BinOp(size, ast.Sub(), ast.Constant(off)), size) if off else size
+    if cut.lower is None or whole_number(cut.lower) == 0:
+        return cut.upper if whole_number(cut.upper) is None else None
+    added = cut.upper if isinstance(cut.upper, ast.BinOp) and isinstance(cut.upper.op, ast.Add) else None
+    return added.right if added is not None and ast.dump(added.left) == ast.dump(cut.lower) else None
+
+
+def _is_counted_from_end(bound: ast.expr) -> bool:
+    return isinstance(bound, ast.UnaryOp) and isinstance(bound.op, ast.USub)
 
 
 def is_copy_or(names: Names, one: ast.expr, other: ast.expr) -> bool:

@@ -222,7 +222,8 @@ class ModuleClass(NamedTuple):
     `keeps` are the attributes in which they keep an argument of the constructor that they call, `copies` those in which
     they keep a list of copies of one, each with its position. `drops` is the function that its forward is, if that is
     given `p` and `training` of the module: `torch.nn.functional.dropout`. `passes` are the attributes that its forward
-    gives operators.
+    gives operators. `sized` are the arguments of the constructor that decide on the sizes of its parameters, each with
+    its position.
     """
 
     name: str
@@ -239,6 +240,7 @@ class ModuleClass(NamedTuple):
     copies: tuple[tuple[str, int], ...] = ()
     drops: str = ""
     passes: tuple[PassedAttribute, ...] = ()
+    sized: tuple[tuple[str, int], ...] = ()
 
     def registers(self, name: str) -> str:
         """What an instance registers for itself under a name: `parameter`, `buffer`, or "" for nothing."""
@@ -416,12 +418,13 @@ def _module_class(name: str) -> ModuleClass | None:
     row: list[Any] | None = data_file("torch_names.json")["modules"].get(name)
     if row is None:
         return None
-    flags, argument, position, default, parameters, buffers, keeps, drops, passes = row + [""] * (9 - len(row))
+    flags, argument, position, default, parameters, buffers, keeps, drops, passes, sized = row + [""] * (10 - len(row))
     of_argument = (argument, position, default)
     held = [(one.partition("=")[0], one.partition("=")[2]) for one in keeps.split()]
+    sizes = tuple((one.partition("=")[0], int(one.partition("=")[2])) for one in sized.split())
     itself = tuple((kept, int(position)) for kept, position in held if position.isdigit())
     copies = tuple((kept, int(position[:-1])) for kept, position in held if position.endswith("*"))
-    owned = (frozenset(parameters.split()), frozenset(buffers.split()), itself, copies, drops, _passed(passes))
+    owned = (frozenset(parameters.split()), frozenset(buffers.split()), itself, copies, drops, _passed(passes), sizes)
     return ModuleClass(name, "t" in flags, "p" in flags, "c" in flags, "s" in flags, *of_argument, *owned)
 
 

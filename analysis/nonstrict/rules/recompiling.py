@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.events import Change, Use
+from nonstrict.events import Change, Event, Use
 
 if TYPE_CHECKING:
     from nonstrict.program.contracts.regions.recompilations import Recompilation
@@ -18,7 +18,10 @@ def changes(one: Recompilation) -> str:
     effect = one.seen.effect
     name = f"`{effect.place.text}`"
     if one.changed:
-        return f"{name} {'grows' if effect.how in _GROWING and one.limit else 'changes'} in each call"
+        grows = one.grows or (effect.how in _GROWING and one.limit)
+        return f"{name} {'grows' if grows else 'changes'} in each call"
+    if effect.event is Event.LAYER:
+        return f"{name} has parameters of other sizes from call to call"
     if effect.how is not Use.LENGTH:
         return f"{name} varies from call to call"
     return f"{name} has {'other keys' if 'keys' in one.kinds else 'another length'} from call to call"
@@ -40,8 +43,12 @@ def told(one: Recompilation) -> str:
 
 def use_instead(one: Recompilation) -> str:
     """The way out of compilations for each value."""
+    if one.grows:
+        return "write into a tensor that is as long as the longest, or pass it in and return it"
     if one.seen.effect.how is Use.LENGTH or one.seen.effect.how in _GROWING:
         return "change the container outside of the region, or hold a tensor of a fixed size"
+    if one.seen.effect.event is Event.LAYER:
+        return "give them the same sizes, or raise `torch._dynamo.config.recompile_limit`"
     if "size of a parameter" in one.kinds:
         return "pass a tensor that is no parameter, or keep its size"
     return "hold it in a tensor, or keep it out of the region"

@@ -17,6 +17,7 @@ from nonstrict.models.members import CHANGING
 from nonstrict.program.discovery import roots
 from nonstrict.program.discovery.sites import CallSite, Passing, passed_expression
 from nonstrict.program.domain.access_paths import AccessPath, Root
+from nonstrict.program.domain.any_of import any_of
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import UNKNOWN, AbstractObject, Flag, Kind, Value, container, join
 from nonstrict.program.objects import parameters
@@ -300,8 +301,9 @@ def passed_to(machine: Machine, function: Function) -> dict[str, Value]:
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
     found: dict[str, Value] = {}
     for name in names:
-        for given, caller in _passed(machine, function, name):
-            found[name] = join(found.get(name), _resolved(machine, given, caller, _HOPS))
+        given = any_of(_resolved(machine, one, caller, _HOPS) for one, caller in _passed(machine, function, name))
+        if given is not None:
+            found[name] = given
     return found | _collected(machine, function, names)
 
 

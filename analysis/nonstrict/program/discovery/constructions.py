@@ -12,7 +12,7 @@ from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import walk
 from nonstrict.program.discovery import roots
 from nonstrict.program.discovery.sites import passed_expression
-from nonstrict.program.domain.values import Kind, Value, join
+from nonstrict.program.domain.values import UNKNOWN, Kind, Value, join
 from nonstrict.program.objects import classes
 from nonstrict.program.objects.parameters import default_nodes, definition_frame
 
@@ -75,14 +75,24 @@ def made(machine: Machine, cls: Class, attribute: str) -> list[tuple[Class, Valu
 
 def objects(machine: Machine, cls: Class) -> list[Value]:
     """The objects of a class, and of those derived from it, whose making was seen, as the constructor left them."""
+    return [made for _, _, made in _all(machine, cls)]
+
+
+def calls(machine: Machine, cls: Class) -> list[tuple[Frame, ast.Call]]:
+    """The calls that make objects of a class, and of those derived from it."""
+    found = {node: frame for frame, node, _ in _all(machine, cls)}
+    return [(frame, node) for node, frame in found.items() if isinstance(node, ast.Call)]
+
+
+def _all(machine: Machine, cls: Class) -> Iterator[tuple[Frame, ast.AST, Value]]:
     roots.find_calls(machine, cls.module, {cls.name})
     constructor = classes.member(machine, cls, "__init__")
     function = constructor[0].function if constructor is not None else None
     calls = machine.static_calls.get(function.node, []) if function is not None else []
-    firsts = (positional[0] for _, _, positional, _ in calls[:_MAX_CONSTRUCTIONS] if positional)
-    return [
-        one for one in firsts if one.heap is not None and one.kind in (Kind.MODULE, Kind.OBJECT) and _is_of(one, cls)
-    ]
+    for frame, node, positional, _ in calls[:_MAX_CONSTRUCTIONS]:
+        made = next(iter(positional), UNKNOWN)
+        if made.heap is not None and made.kind in (Kind.MODULE, Kind.OBJECT) and _is_of(made, cls):
+            yield frame, node, made
 
 
 def _is_of(instance: Value, cls: Class) -> bool:

@@ -350,7 +350,7 @@ def _external(
         return _seeded(frame, node, receiver, values)
     if effect is not None and effect.doing is Doing.ENVIRON_READ and variable(node) in frame.held_variables(node):
         return UNKNOWN
-    drawn_here = effect is not None and effect.doing in _DRAWING and _is_seeded_here(receiver)
+    drawn_here = effect is not None and effect.doing in _DRAWING and _is_seeded_here(receiver) and not frame.static
     if known is not None and effect is not None and not drawn_here:
         return external_calls.described(frame, node, known, effect, values)
     for value in values:

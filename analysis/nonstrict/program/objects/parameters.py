@@ -234,6 +234,8 @@ def argument_value(passed: Value, place: AccessPath) -> Value:
         heap = AbstractObject()
         if passed.heap is not None and passed.heap.element is not None:
             heap.element = argument_value(passed.heap.element, place.step("[]"))
+            heap.loose = heap.element if passed.heap.loose is not None else None
+            heap.unsure = passed.heap.unsure
             for key, item in passed.heap.items.items():
                 heap.items[key] = argument_value(item, place.step(f"[{key!r}]"))
             for name, item in passed.heap.attributes.items():

@@ -14,6 +14,7 @@ from nonstrict.events import Event
 from nonstrict.facts.reaching import source
 from nonstrict.facts.scopes import is_as_passed, scope_of
 from nonstrict.facts.walk import walk
+from nonstrict.program.contracts.boundary import drawing, reading
 from nonstrict.program.contracts.regions import looped
 from nonstrict.program.discovery import callers
 from nonstrict.program.domain.effects import Summary
@@ -49,7 +50,8 @@ def times(machine: Machine, one: Passing, counting: int, hops: int = _HOPS) -> i
         return different if different > 1 else 0
     if here or not hops:
         return here
-    return max((_drawn(one), *_of_callers(machine, one, counting, hops)))
+    own = max(_drawn(one), reading.in_rounds(one.frame, one.node, one.expression))
+    return max((own, *_of_callers(machine, one, counting, hops)))
 
 
 def times_made(machine: Machine, one: Passing, counting: int) -> int:
@@ -60,9 +62,24 @@ def times_made(machine: Machine, one: Passing, counting: int) -> int:
     return max(times(machine, shown, counting) for shown in (one, made))
 
 
+def times_anew(one: Passing) -> int:
+    """How often a call is made with something that its text makes anew for it, as far as loops and callers tell."""
+    if one.expression is None:
+        return 0
+    around, function = naming.text_of(one.frame), one.frame.function
+    made = source(around, one.expression)
+    if function is not None and is_as_passed(function.node, ast.unparse(made)):
+        return 1
+    loops = [loop for loop in walk(around) if isinstance(loop, _Loop) and rounds.in_rounds(loop, one.node)]
+    here = prod(turns(one.frame, loop, rounds.MANY) for loop in loops if rounds.in_rounds(loop, made))
+    outer = _calls(one.frame.machine, function, rounds.MANY) if function is not None else 1
+    return min(here * max(outer, 1), rounds.MANY)
+
+
 def _drawn(one: Passing) -> int:
     """A number that is drawn, or read from a clock, in each round of a loop."""
-    return _in_rounds(one.frame, one.node, {one.node for one in one.value.taint if one.event is Event.RANDOM})
+    nodes = {effect.node for effect in one.value.taint if effect.event is Event.RANDOM}
+    return _of_drawn(one.frame, one.expression, nodes, _in_rounds(one.frame, one.node, nodes)) if one.expression else 0
 
 
 def draws(frame: Frame, place: ast.AST, number: ast.expr) -> int:
@@ -73,16 +90,26 @@ def draws(frame: Frame, place: ast.AST, number: ast.expr) -> int:
     told = [frame.machine.evaluate(frame, one) for one in parts]
     drawn = {one.node for value in told for one in value.taint if one.event is Event.RANDOM}
     if not drawn:
-        return 0
+        return reading.in_rounds(frame, place, number)
     own = frame.function is not None and any(node in drawn for node in walk(around))
-    several = own and frame.function is not None and _calls(frame.machine, frame.function, rounds.MANY) > 1
-    return rounds.SOME if several else _in_rounds(frame, place, drawn)
+    times = _calls(frame.machine, frame.function, rounds.MANY) if own and frame.function is not None else 0
+    return _of_drawn(frame, made, drawn, times if times > 1 else _in_rounds(frame, place, drawn))
+
+
+def _of_drawn(frame: Frame, made: ast.expr, drawn: set[ast.AST], times: int) -> int:
+    """How many values an expression has that is drawn so many times, at one place."""
+    return drawing.number(frame, made, next(iter(drawn)), times) if len(drawn) == 1 else min(times, rounds.SOME)
 
 
 def _in_rounds(frame: Frame, place: ast.AST, nodes: set[ast.AST]) -> int:
+    """How often a loop runs that comes to a place and to one of some nodes."""
     loops = (loop for loop in walk(naming.text_of(frame)) if isinstance(loop, _Loop)) if nodes else ()
-    both = (loop for loop in loops if rounds.in_rounds(loop, place))
-    return rounds.SOME if any(rounds.in_rounds(loop, node) for loop in both for node in nodes) else 0
+    both = [loop for loop in loops if rounds.in_rounds(loop, place)]
+    return max((turns(frame, loop, rounds.MANY) for loop in both if _holds_any(loop, nodes)), default=0)
+
+
+def _holds_any(loop: _Loop, nodes: set[ast.AST]) -> bool:
+    return any(rounds.in_rounds(loop, node) for node in nodes)
 
 
 def _of_callers(machine: Machine, one: Passing, counting: int, hops: int) -> Iterator[int]:

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.execution import is_main_guard
+from nonstrict.facts.reaching import source
 from nonstrict.facts.scopes import is_as_passed
 from nonstrict.facts.walk import walk
 from nonstrict.findings import Related
@@ -15,7 +16,7 @@ from nonstrict.program.discovery import callers
 from nonstrict.program.domain.constant_folding import key_of
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import Kind
-from nonstrict.program.interpret.rounds import SOME, grows, holds, over, turns, varies_in_loop
+from nonstrict.program.interpret.rounds import MANY, SOME, grows, holds, over, turns, varies_in_loop
 from nonstrict.program.objects import iteration, naming
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ _HOPS = 2
 #: Options that say how often a function is compiled anew; calls after which nothing is compiled.
 _LIMITS = ("recompile_limit", "cache_size_limit")
 _RESETS = frozenset({"torch._dynamo.reset", "torch.compiler.reset", "torch._dynamo.reset_code_caches"})
+_DEQUE = "collections.deque"
+_COPIES = frozenset({"builtins.list", "builtins.tuple"})
 _SEVERAL = "called with several values here"
 
 
@@ -200,13 +203,29 @@ def growing_by(machine: Machine, region: Function, name: str, counting: int = SO
     """
     found = 0
     for frame, call, expression in given_expressions(machine, region, name):
-        around = naming.text_of(frame)
-        spelled = ast.unparse(expression) if isinstance(expression, (ast.Name, ast.Attribute)) else ""
+        around, grown = naming.text_of(frame), _copied(frame, expression)
+        spelled = ast.unparse(grown) if isinstance(grown, (ast.Name, ast.Attribute)) else ""
         for loop in walk(around) if spelled else ():
             is_loop = isinstance(loop, (ast.For, ast.AsyncFor, ast.While))
             if is_loop and holds(loop.body, call) and grows(loop, spelled):
-                found = max(found, turns(frame, loop, counting))
+                found = max(found, min(turns(frame, loop, counting), _most(frame, grown)))
     return found
+
+
+def _copied(frame: Frame, expression: ast.expr) -> ast.expr:
+    """What a list is made of that has as many elements: `list(frames)`."""
+    copies = isinstance(expression, ast.Call) and naming.names_at(frame)(expression.func) in _COPIES
+    only = copies and isinstance(expression, ast.Call) and len(expression.args) == 1
+    return expression.args[0] if only and isinstance(expression, ast.Call) else expression
+
+
+def _most(frame: Frame, grown: ast.expr) -> int:
+    """How many lengths a container has at most, as far as its text says that: `deque(maxlen=4)`."""
+    made = source(naming.text_of(frame), grown)
+    told = [one.value for one in made.keywords if one.arg == "maxlen"] if isinstance(made, ast.Call) else []
+    told += made.args[1:2] if isinstance(made, ast.Call) and naming.names_at(frame)(made.func) == _DEQUE else []
+    bounds = [frame.machine.evaluate(frame, one).const for one in told]
+    return min((max(one, 1) for one in bounds if isinstance(one, int)), default=MANY) if told else MANY
 
 
 def compiled_with(machine: Machine, region: Function, option: str, *, value: bool) -> bool:

@@ -6,6 +6,7 @@ import ast
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.events import Event
 from nonstrict.facts import succession
 from nonstrict.facts.resuming import end_of
 from nonstrict.facts.scopes import parameter_names
@@ -116,9 +117,9 @@ def _between(region: Interpreted, place: AccessPath) -> Iterator[_Between]:
     if function is None:
         return
     calls = frozenset(site.node for site in _sites_of(machine, function, _HOPS))
-    own = set(walk(function.node))
+    own = {*walk(function.node), *(seen.effect.node for seen in region.observed(Event.WRITE, Event.LEAK))}
     for write in _changes(region, place):
-        if not write.building and write.node not in own:
+        if not write.building and own.isdisjoint(walk(write.node)):
             found = _lying(machine, calls, write)
             if found is not None:
                 yield found

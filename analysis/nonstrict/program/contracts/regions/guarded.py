@@ -216,8 +216,17 @@ def _note_argument(frame: Frame, node: ast.AST, value: Value, use: Use) -> None:
         _note(frame, node, value, Use.LENGTH)
         for entry in value.heap.items.values() if value.place.root is Root.FRESH else ():
             _note(frame, node, entry, use)
+        _note_tensors(frame, node, value)
     else:
         _note(frame, node, value, use)
+
+
+def _note_tensors(frame: Frame, node: ast.AST, listed: Value) -> None:
+    """A list from outside is given to an operator, and so are the tensors in it, as if each were read."""
+    element = listed.heap.element if listed.heap is not None and listed.place.root is not Root.FRESH else None
+    for one in element.alternatives() if element is not None else ():
+        if one.kind in TENSORS and _is_outer(one):
+            loaded(frame, node, one)
 
 
 def _note(frame: Frame, node: ast.AST, value: Value, use: Use) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.events import Change, Event
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
-from nonstrict.program.contracts.regions import guarded, shape_caches, training_modes
+from nonstrict.program.contracts.regions import growing_tensors, guarded, shape_caches, training_modes
 from nonstrict.program.contracts.regions.between import adds
 from nonstrict.program.contracts.regions.guard_sources import held_at
 from nonstrict.program.discovery import roots
@@ -47,6 +47,8 @@ def changes(region: Interpreted) -> dict[AccessPath, Changed]:
 
 
 def _told(region: Interpreted, several: list[Observed]) -> Changed | None:
+    if grown := growing_tensors.kind(region, several):
+        return Changed(grown, several[-1])
     kinds = {_kind(region, seen.effect) for seen in several}
     if len(kinds) == 1 and "" not in kinds:
         return Changed(kinds.pop(), several[0])

@@ -6,8 +6,9 @@ Of a function Dynamo has one cache, whoever the object is, and whatever the cell
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.reaching import source
 from nonstrict.facts.scopes import is_as_passed, receiver_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.boundary import varying
@@ -26,6 +27,22 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.definitions import CompileSite
 
 
+class Compiled(NamedTuple):
+    """The objects that a region is compiled for: those that some expressions make, or any of its class."""
+
+    constructions: frozenset[ast.AST] = frozenset()
+    any_of_class: bool = False
+
+    @property
+    def several(self) -> bool:
+        """Whether there may be more than one."""
+        return self.any_of_class or len(self.constructions) > 1
+
+    def has(self, construction: ast.AST) -> bool:
+        """Whether what an expression makes is among them."""
+        return self.any_of_class or construction in self.constructions
+
+
 def told_apart(region: Interpreted, place: AccessPath) -> list[Passing]:
     """What the constructions of the objects give the attribute at a place; none where the region is of one object.
 
@@ -37,10 +54,11 @@ def told_apart(region: Interpreted, place: AccessPath) -> list[Passing]:
     owner = function.owner if function is not None else None
     if function is None or owner is None or place.root is not Root.ARGUMENT or len(place.path) != 1:
         return []
-    if region.parameter_at(place) != receiver_of(function.node) or not _is_of_several(region):
+    compiled = compiled_by_constructions(region)
+    if region.parameter_at(place) != receiver_of(function.node) or not compiled.several:
         return []
     made = constructions.constructions(region.machine, owner, place.path[0][1:])
-    return [Passing(one.frame, one.node, one.value, one.expression) for one in made]
+    return [Passing(one.frame, one.node, one.value, one.expression) for one in made if compiled.has(one.node)]
 
 
 def _given_to_maker(region: Interpreted, place: AccessPath) -> list[Passing]:
@@ -65,26 +83,38 @@ def number_of_values(region: Interpreted, made: list[Passing]) -> int:
     return varying.distinct(region.machine, made, MANY)
 
 
-def _is_of_several(region: Interpreted) -> bool:
-    """Whether a method is compiled for several objects: by a decorator, in a loop, or by each object for itself."""
+def compiled_by_constructions(region: Interpreted) -> Compiled:
+    """Which objects a method is compiled for: any by a decorator, in a loop, or by each object for itself."""
     function = region.mark.function
     if region.mark.target.kind is Kind.FUNCTION:
-        return True
+        return Compiled(any_of_class=True)
     sites = region.machine.part(Compilations).at.values()
     made = [site for site in sites if any(one.function is function for one in site.compiled)]
-    return any(_applies_to_several(region, site) for site in made)
+    if any(_applies_to_several(region, site) for site in made):
+        return Compiled(any_of_class=True)
+    return Compiled(frozenset(one for site in made if (one := _made_for(region, site)) is not None))
+
+
+def _made_for(region: Interpreted, site: CompileSite) -> ast.expr | None:
+    """What makes the object that an application of the compiler is given."""
+    module = region.machine.project.module(site.path)
+    given = compiled_by(site.node) if isinstance(site.node, ast.Call) else None
+    if module is None or given is None:
+        return None
+    return source(roots.function_around(module, site.node, site.offset) or module.outline.shell, given)
 
 
 def _applies_to_several(region: Interpreted, site: CompileSite) -> bool:
     module = region.machine.project.module(site.path)
-    given = _given(site.node) if isinstance(site.node, ast.Call) else None
+    given = compiled_by(site.node) if isinstance(site.node, ast.Call) else None
     if module is None or given is None:
         return False
     around = roots.function_around(module, site.node, site.offset)
     holder = given.value if isinstance(given, ast.Attribute) else None
     if around is not None and isinstance(holder, ast.Name) and _is_receiver_in(region, around, holder.id):
         return True
-    return varies_in_loop(around or module.outline.shell, site.node, given)
+    text = around or module.outline.shell
+    return any(varies_in_loop(text, site.node, one) for one in (given, source(text, given)))
 
 
 def _is_receiver_in(region: Interpreted, around: FunctionNode, name: str) -> bool:
@@ -94,7 +124,7 @@ def _is_receiver_in(region: Interpreted, around: FunctionNode, name: str) -> boo
     return around in methods and receiver_of(around) == name
 
 
-def _given(application: ast.Call) -> ast.expr | None:
+def compiled_by(application: ast.Call) -> ast.expr | None:
     """What is compiled: `block` of `torch.compile(block)` and of `block.compile()`."""
     plain = next((one for one in application.args if not isinstance(one, ast.Starred)), None)
     return plain or (application.func.value if isinstance(application.func, ast.Attribute) else None)

@@ -47,7 +47,15 @@ def _given(frame: Frame, place: ast.AST, number: ast.expr) -> tuple[frozenset[in
 
 def _rounds(frame: Frame, call: ast.AST, number: ast.expr, place: ast.expr) -> int:
     """How often the loops around a call and around what tells it a number give that another value."""
-    return min(rounds(frame, one, number, MANY) for one in dict.fromkeys((call, place, number)))
+    written = {*walk(naming.text_of(frame))}
+    told = (_written_part(written, one) for one in dict.fromkeys((place, number)))
+    return min(rounds(frame, one, number, MANY) for one in (call, *told))
+
+
+def _written_part(written: set[ast.AST], number: ast.expr) -> ast.AST:
+    """An expression, or of a sum that was made up of others the first variable that stands in the text."""
+    parts = [number.left, number.right] if isinstance(number, ast.BinOp) and number not in written else []
+    return next((one for one in parts if one in written and isinstance(one, ast.Name)), number)
 
 
 def _listed(frame: Frame, number: ast.expr) -> int:

@@ -9,11 +9,14 @@ from nonstrict.knowledge import guards
 from nonstrict.program.contracts.regions import (
     between,
     differing_options,
+    drawn_flags,
     freezing,
+    growing_tensors,
     guarded,
     idle_paths,
     inside,
     kept_objects,
+    parameter_sizes,
     sizes,
     torch_states,
     training_modes,
@@ -79,6 +82,11 @@ class Recompilation(NamedTuple):
     rows: tuple[Row, ...] = ()
 
     @property
+    def grows(self) -> bool:
+        """Whether it is a tensor that the region makes longer in each call."""
+        return bool(self.kinds & growing_tensors.KINDS)
+
+    @property
     def place(self) -> AccessPath:
         """Where the region has it from."""
         return self.seen.effect.place
@@ -102,7 +110,22 @@ def of_region(region: Interpreted, stale: Collection[AccessPath]) -> Iterator[Re
         if found is not None and seen.effect.node not in at:
             at.add(seen.effect.node)
             yield found._replace(kinds=frozenset({source}))
-    yield from _of_uses(region, {*changed, *stale})
+    used = [*_of_uses(region, {*changed, *stale})]
+    yield from used
+    told = {one.span for each in used for one in each.evidence}
+    sized = _of_parameters(region)
+    if sized is not None and not any(one.span in told for one in sized.evidence):  # what is made there is told once
+        yield sized
+
+
+def _of_parameters(region: Interpreted) -> Recompilation | None:
+    """Layers whose parameters have other sizes in other modules that are compiled to the region."""
+    sized = parameter_sizes.observed(region)
+    if sized is None:
+        return None
+    rows = rows_of((parameter_sizes.SOURCE,), {parameter_sizes.KIND}, Use.ARITHMETIC.value)
+    found = _recompilation(sized.seen, told_by(region, rows), sized.number, sized.evidence, region)
+    return found._replace(kinds=frozenset({parameter_sizes.KIND}), rows=rows) if found is not None else None
 
 
 def _of_states(region: Interpreted) -> Iterator[tuple[str, Observed, int]]:
@@ -181,7 +204,12 @@ def _of_use(region: Interpreted, seen: Observed, varied: Varied) -> Recompilatio
         return found._replace(kinds=varied.kinds, rows=rows) if found is not None else None
     if use is Use.BRANCH and varied.kinds <= _DECIDING and idle_paths.has_idle_path(region):
         return None  # whether the first call computes anything, the number decides
-    among = of_objects(region, place) if varied.of_objects else sources(region, place)
+    of_list = varied.kinds <= drawn_flags.KINDS
+    among = (
+        of_objects(region, place)
+        if varied.of_objects
+        else sources(region, place._replace(path=()) if of_list else place)
+    )
     if use is Use.PARAMETER and varied.kinds <= variation.OF_TENSORS.keys():
         use = Use.ARITHMETIC  # nothing was known of it but that an operator is given it
     if use is Use.ARITHMETIC and varied.kinds == _OPTIONAL:

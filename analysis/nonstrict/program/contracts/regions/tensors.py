@@ -5,27 +5,26 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.facts.key_sizes import whole_number
+from nonstrict.facts.joining import joined_along
 from nonstrict.facts.layouts import rearranged
-from nonstrict.facts.library_calls import called
 from nonstrict.facts.reaching import source
 from nonstrict.facts.scopes import is_as_passed
-from nonstrict.facts.shapes import shape
+from nonstrict.facts.shapes import cuts, shape
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.boundary.dynamic_sizes import MARKS, marking
-from nonstrict.program.contracts.regions import calls, chained, looped, numbers
-from nonstrict.program.contracts.regions.loaders import has_smaller_last
+from nonstrict.program.contracts.regions import calls, chained, loaders, looped, numbers, pieces
 from nonstrict.program.contracts.regions.made import Made, made
 from nonstrict.program.contracts.regions.outward import Asked
+from nonstrict.program.contracts.regions.parts import parts
 from nonstrict.program.contracts.regions.requiring import GRADIENTS, PARAMETER
 from nonstrict.program.interpret.makers import made_by
-from nonstrict.program.interpret.rounds import MANY, holds, turns
+from nonstrict.program.interpret.rounds import MANY, SOME, holds, turns
 from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from nonstrict.facts.library_calls import Names
     from nonstrict.program.contracts.interpreted import Interpreted
@@ -51,9 +50,13 @@ class Difference(NamedTuple):
     along: frozenset[int] | None = None
 
 
+_Passed = tuple["Frame", ast.Call, ast.expr]
+
+
 class _Given(NamedTuple):
     """A tensor that a call passes: its sizes, where they are told, and how it lies in memory.
 
+    `cuts` are the sizes along dimensions in which it is cut out of another one.
     `place` is where the text says which tensor it is: the call itself, or an entry that a loop gives it. `rounds` is
     how often a loop joins something to it, `along` a dimension, and calls the region with it, `made` how it is made.
     """
@@ -62,15 +65,28 @@ class _Given(NamedTuple):
     node: ast.AST
     place: ast.AST
     sizes: tuple[Asked, ...] | None
+    cuts: list[tuple[int, Asked]]
     layout: str
     rounds: int
     along: frozenset[int] | None
     made: Made
 
 
-def difference(region: Interpreted, name: str) -> Difference | None:
-    """How the tensors differ that are passed for a parameter; None where they are not seen to."""
-    passing = {node: (frame, node, one) for frame, node, one in calls.given(region, name)}
+def difference(region: Interpreted, name: str, path: tuple[str, ...] = ()) -> Difference | None:
+    """How the tensors differ that are passed for a parameter, or in what is; None where they are not seen to.
+
+    Where steps lead to any entry of a list, what is at one position in several calls is compared.
+    """
+    passing: dict[tuple[str, ...], dict[ast.AST, _Passed]] = {}
+    for frame, node, whole in calls.given(region, name):
+        for at, one in parts(frame, whole, path).items():
+            passing.setdefault(at, {})[node] = (frame, node, one)
+    differences = (_between(region, name, several) for several in passing.values())
+    return max((one for one in differences if one is not None), key=lambda one: one.number, default=None)
+
+
+def _between(region: Interpreted, name: str, passing: Mapping[ast.AST, _Passed]) -> Difference | None:
+    """How some tensors differ, each passed by one call."""
     counted = [call for call in passing.values() if not any(marking(call[0], call[2], MARKS))]
     given = [one for call in counted for one in _given(*call, _Region(region, name))]
     growing = next((one for one in given if one.rounds), None)
@@ -80,13 +96,17 @@ def difference(region: Interpreted, name: str) -> Difference | None:
     ranks = {len(one.sizes) for one in told if one.sizes is not None}
     if len(ranks) > 1:
         return Difference("rank", len(ranks), told[-1].node, told[-1].frame)
-    last = next((one for one in passing.values() if has_smaller_last(*one)), None)
-    if last is not None and not told:
+    last = next((one for one in passing.values() if pieces.has_smaller_last(*one)), None)
+    batches = next((one for one in passing.values() if loaders.has_smaller_last(*one)), None) if not told else None
+    if last := last or batches:
         return Difference("last size", _KINDS, last[1], last[0])
+    padded = next((one for one in passing.values() if loaders.is_padded(*one)), None)
+    if padded is not None and not told:
+        return Difference("size", SOME, padded[1], padded[0])
     surely = [one for one in given if one.made != Made() and not varying.is_chosen(one.frame, one.node)]
     chain = next((one for one in passing.values() if chained.is_first_plain(region, *one)), None)
     fed_back = Difference("requires_grad", _KINDS, chain[1], chain[0]) if chain is not None else None
-    differences = (_of_form(surely), fed_back, _of_dtypes(surely), _of_sizes(told) if told else None)
+    differences = (_of_form(surely), fed_back, _of_dtypes(surely), _of_sizes(told) if told else _of_cuts(given))
     found = [one for one in differences if one is not None]
     if found:
         return max(found, key=lambda one: one.number)
@@ -134,6 +154,20 @@ def _of_sizes(given: list[_Given]) -> Difference | None:
     return Difference(kind, number, given[-1].node, given[-1].frame, frozenset(along))
 
 
+def _of_cuts(given: list[_Given]) -> Difference | None:
+    """The dimension along which parts of tensors have most sizes, whatever the tensors are that they are cut out of."""
+    found: dict[int, tuple[set[int], int]] = {}
+    for one in given:
+        for dimension, size in one.cuts:
+            told, more = numbers.given(*size)
+            known, others = found.get(dimension, (set[int](), 0))
+            found[dimension] = known | told, others + more
+    counted = {dimension: len(known) + others for dimension, (known, others) in found.items()}
+    along = frozenset(dimension for dimension, number in counted.items() if number > 1)
+    kind = "two sizes" if len(along) > 1 else "size"
+    return Difference(kind, max(counted.values()), given[-1].node, given[-1].frame, along) if along else None
+
+
 def _given(frame: Frame, node: ast.AST, expression: ast.expr, region: _Region) -> Iterator[_Given]:
     """What a call passes, in each round of a loop that goes through what the text lists."""
     grown, along = _growth(frame, naming.text_of(frame), node, expression, region)
@@ -143,7 +177,8 @@ def _given(frame: Frame, node: ast.AST, expression: ast.expr, region: _Region) -
         sizes = shape(names, around, making.expression)
         told = tuple(_told(making, frame, place, size) for size in sizes) if sizes is not None else None
         layout = _layout(names, around, making.expression)
-        yield _Given(frame, node, place, told, layout, grown, along, made(frame, place, one))
+        cut = [(at, _told(making, frame, place, size)) for at, size in cuts(making.expression)]
+        yield _Given(frame, node, place, told, cut, layout, grown, along, made(frame, place, one))
 
 
 def _told(making: Making, frame: Frame, place: ast.AST, size: ast.expr) -> Asked:
@@ -165,7 +200,11 @@ def _growth(
             assigned = [node for part in loop.body for node in walk(part) if isinstance(node, ast.Assign)]
             bound = [(one.value, at) for one in assigned for target in one.targets for at in _positions(target, steps)]
             joined = [
-                region.joined(call, at) if value is call else None if at is not None else _joined(names, value, steps)
+                region.joined(call, at)
+                if value is call
+                else None
+                if at is not None
+                else joined_along(names, value, steps)
                 for value, at in bound
             ]
             known = [one for one in joined if one is not None]
@@ -201,28 +240,13 @@ class _Region(NamedTuple):
             if isinstance(node, ast.Return):
                 value = node.value if at is None else _part(node.value, at)
                 known = source(function.node, value) if value is not None else None
-                found.add(_joined(names, known, (self.name,)) if known is not None else None)
+                found.add(joined_along(names, known, (self.name,)) if known is not None else None)
         return found.pop() if len(found) == 1 else None
 
 
 def _part(value: ast.expr | None, at: int) -> ast.expr | None:
     parts = value.elts if isinstance(value, ast.Tuple) else []
     return parts[at] if at < len(parts) else None
-
-
-def _joined(names: Names, value: ast.expr, steps: tuple[str, ...]) -> frozenset[int] | None:
-    """Along which dimension an expression is a tensor with others behind or in front of it, as far as that is known.
-
-    None where it is anything else.
-    """
-    operator = called(names, value).operator if isinstance(value, ast.Call) else None
-    if not isinstance(value, ast.Call) or operator is None or not operator.joins or not value.args:
-        return None
-    parts = value.args[0].elts if isinstance(value.args[0], (ast.List, ast.Tuple)) else []
-    if len(parts) < _KINDS or not any(steps_of(part) == steps for part in parts):
-        return None
-    told = [*value.args[1:2], *(one.value for one in value.keywords if one.arg == "dim")]
-    return frozenset(one for part in told if (one := whole_number(part)) is not None)
 
 
 def _layout(names: Names, around: ast.AST, expression: ast.expr) -> str:

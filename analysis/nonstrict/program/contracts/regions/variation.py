@@ -9,13 +9,13 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.events import Use
-from nonstrict.facts.steps import entry
 from nonstrict.findings import Related
 from nonstrict.program.contracts.boundary import repeated, varying
 from nonstrict.program.contracts.boundary.varying import growing_by
 from nonstrict.program.contracts.regions import (
     between,
     callees,
+    drawn_flags,
     idle_paths,
     instances,
     lengths,
@@ -23,6 +23,7 @@ from nonstrict.program.contracts.regions import (
     sizes,
     types_passed,
 )
+from nonstrict.program.contracts.regions.parts import written_part
 from nonstrict.program.contracts.regions.tensors import difference
 from nonstrict.program.discovery import callers
 from nonstrict.program.domain.access_paths import Root
@@ -67,7 +68,7 @@ _FUNCTIONS = "called with several functions here"
 _GROWS_HERE = "grows here between the calls"
 _GROWS = "called with another length here"
 OF_TENSORS = {
-    "last size": "called with the batches of a loader here, of which the last one is smaller",
+    "last size": "called with batches here, of which the last one is smaller",
     "rank": "called with tensors of another rank here",
     "strides": "called with a tensor of other strides here",
     "dtype": "called with a tensor of another dtype here",
@@ -105,14 +106,21 @@ def _passed(region: Interpreted, given: Effect) -> Varied:
         return optional
     if not place.path and (typed := _of_types(region, function, given)).number > 1:
         return typed
-    if given.value.is_tensor and not place.path:
-        return max(_of_tensors(region, name), optional, key=lambda one: one.number)
+    if given.value.is_tensor and not any(step.startswith(".") for step in place.path):
+        return max(_of_tensors(region, name, place.path), optional, key=lambda one: one.number)
     if given.value.kind is Kind.UNKNOWN and not place.path and (found := _of_tensors(region, name)).number > 1:
         return found
     if given.how is Use.CALL:
         return _of_callees(region, function, name)
     if given.how is Use.LENGTH and not place.path:
         return _of_container(region, function, given)
+    return max(_of_flags(region, function, given), _of_plain(region, function, given), key=lambda one: one.number)
+
+
+def _of_plain(region: Interpreted, function: Function, given: Effect) -> Varied:
+    """Numbers, flags and texts that the calls pass, or the default where one leaves them out."""
+    place, name = given.place, region.parameter_at(given.place)
+    default = _left_out(region, function, name)
     passings = [_computed(one) for one in callers.passings(region.machine, function, name)]
     if not place.path and (number := rates.number(passings)) > 1:
         return Varied(frozenset({"float"}), number, _shown(passings))
@@ -182,9 +190,9 @@ def _of_optional(region: Interpreted, function: Function, name: str) -> Varied:
     return Varied(frozenset({types_passed.OPTIONAL}), 2, tuple(where)) if given else _NONE
 
 
-def _of_tensors(region: Interpreted, name: str) -> Varied:
-    """Tensors that the calls pass."""
-    found = difference(region, name)
+def _of_tensors(region: Interpreted, name: str, path: tuple[str, ...] = ()) -> Varied:
+    """Tensors that the calls pass, as they are or in what they pass."""
+    found = difference(region, name, path)
     if found is None:
         return _NONE
     where = Related(span_of(found.frame.module.path, found.frame.offset, found.node), OF_TENSORS[found.kind])
@@ -210,18 +218,27 @@ def _of_callees(region: Interpreted, function: Function, name: str) -> Varied:
     return Varied(frozenset({kind}), number, (where,))
 
 
+def _of_flags(region: Interpreted, function: Function, given: Effect) -> Varied:
+    """Flags in a list that calls draw anew."""
+    of_list = given.how is Use.BRANCH and len(given.place.path) == 1 and given.place.path[0].startswith("[")
+    passings = callers.passings(region.machine, function, given.place.name) if of_list else ()
+    found = drawn_flags.of_calls(passings)
+    return Varied(frozenset({found.kind}), found.number, _shown([found.passing])) if found is not None else _NONE
+
+
 def _of_container(region: Interpreted, function: Function, given: Effect) -> Varied:
     """A container to which a loop adds that calls the region with it, or several of other lengths."""
     machine, name = region.machine, given.place.name
     calls = list(callers.passings(machine, function, name))
     number = growing_by(machine, function, name, MANY) or lengths.number(calls)
     held = [one.value.heap.element for one in calls if one.value.heap is not None]
-    tensors = any(element is not None and element.is_tensor for element in held)
+    tensors = any(one.is_tensor for element in held if element is not None for one in element.alternatives())
     kinds = {one.value.kind for one in calls}
     kind = {
         Kind.LIST: "list length" if tensors else "length of a list of numbers",
         Kind.TUPLE: "tuple length",
         Kind.DICT: "keys",
+        Kind.DEQUE: "deque length",
     }.get(kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN)
     where = (Related(span_of(one.frame.module.path, one.frame.offset, one.node), _GROWS) for one in calls[:1])
     return Varied(frozenset({kind}), number, tuple(where)) if kind and number > 1 else _NONE
@@ -238,29 +255,13 @@ def _reached(value: Value, path: tuple[str, ...]) -> Value | None:
 def _held(calls: list[Passing], path: tuple[str, ...]) -> int:
     """How many values objects hold that calls make: `step(x, State(i))`, `step(x, {"rate": rate})`."""
     made = [one for one in calls if isinstance(one.expression, (ast.Call, ast.List, ast.Tuple, ast.Dict))]
-    parts = ((one, _part(one.expression, path)) for one in made if one.expression is not None)
+    parts = ((one, written_part(one.expression, path)) for one in made if one.expression is not None)
     looped = [rounds(one.frame, one.node, part, MANY) for one, part in parts if part is not None]
     kept = (_reached(one.value, path) for one in calls)
     constants = {key_of(value) for value in kept if value is not None}
     if None not in constants:
         return len(constants)
     return max(looped, default=0)
-
-
-def _part(made: ast.expr, path: tuple[str, ...]) -> ast.expr | None:
-    """What some steps lead to in a container that is written out, as far as they do; None where it may be several."""
-    for step in path:
-        if isinstance(made, ast.Dict):
-            entries = {entry(key): one for key, one in zip(made.keys, made.values, strict=True) if key is not None}
-        elif isinstance(made, (ast.List, ast.Tuple)):
-            entries = {f"[{at}]": one for at, one in enumerate(made.elts)}
-        else:
-            return made
-        found = next(iter(entries.values()), None) if len(entries) == 1 else entries.get(step)
-        if found is None:
-            return None
-        made = found
-    return made
 
 
 def _given_to(region: Interpreted, made: list[Passing]) -> Varied:
