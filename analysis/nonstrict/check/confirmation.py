@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.experiments import (
     ConfirmOptions,
-    agent_options,
     by_file,
-    cache_home,
     chosen_python,
     is_strange,
     kept_by,
     limits_of,
     one_of_each,
-    processors,
     program_in,
     script_for,
     sources_of,
@@ -29,8 +25,11 @@ from nonstrict.check.experiments import (
     with_verdict,
 )
 from nonstrict.check.faults import sentences, told_of
+from nonstrict.check.fleets import fleet_of
 from nonstrict.check.observed import observed
-from nonstrict.confirm.client import Agent, AgentUnavailable
+from nonstrict.confirm.client import AgentUnavailable
+from nonstrict.confirm.compile_caches import cache_home
+from nonstrict.confirm.fleet.workers import WorkerLost
 from nonstrict.confirm.project import Project
 from nonstrict.confirm.session import Session
 from nonstrict.confirm.told import Told
@@ -39,8 +38,8 @@ from nonstrict.findings import INTERNAL_FAULT, UNEXPLAINED, Diagnostic, Status, 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
 
-    from nonstrict.confirm.arms import Limits
     from nonstrict.confirm.client import Ready
+    from nonstrict.confirm.fleet.workers import Fleet, Worker
     from nonstrict.confirm.programs import Program
     from nonstrict.confirm.suspects import Suspect
     from nonstrict.findings import Measured
@@ -48,6 +47,9 @@ if TYPE_CHECKING:
     from nonstrict.text.source import Source
 
 __all__ = ["ConfirmOptions", "Confirmed", "Context", "cache_home", "confirm"]
+
+#: How many workers a program may cost: after that, it is taken for the cause.
+_TRIES = 3
 
 
 class Confirmed(NamedTuple):
@@ -131,7 +133,6 @@ class _Work:
         self._options = options
         self._project = Project(settings.root)
         self._python = chosen_python(settings, options.trusted)
-        self._cache = verdict_cache(self._python.path, settings, options, self._project)
         self._suspects = suspects
         self._done = 0
         self._settled: dict[int, Verdict] = {}
@@ -145,8 +146,17 @@ class _Work:
         """The verdicts by number of diagnostic.
 
         Raises:
-            AgentUnavailable: there is no interpreter with torch, or no sandbox.
+            AgentUnavailable: there is no interpreter with torch, no sandbox, or no cluster.
         """
+        fleet = fleet_of(self._options, self._settings, self._python, by_file(self._suspects))
+        with closing(fleet):
+            try:
+                self._cache = verdict_cache(fleet.circumstances(), self._options, self._project)
+            except KeyboardInterrupt:
+                return self._so_far()
+            return self._with_fleet(fleet)
+
+    def _with_fleet(self, fleet: Fleet) -> dict[int, Verdict]:
         verdicts: dict[int, Verdict] = {}
         open_: list[tuple[Program, list[Suspect]]] = []
         for path, suspects in by_file(self._suspects).items():
@@ -163,34 +173,21 @@ class _Work:
                     self.measured += known.measured
         self._count(len(verdicts))
         if open_:
-            verdicts |= self._with_agent(open_)
+            verdicts |= self._of_open(fleet, open_)
         return verdicts
 
-    def _with_agent(self, programs: Sequence[tuple[Program, list[Suspect]]]) -> dict[int, Verdict]:
-        slots = self._options.jobs or processors()
-        options = agent_options(self._options.device, self._options.isolation, slots)
+    def _of_open(self, fleet: Fleet, programs: Sequence[tuple[Program, list[Suspect]]]) -> dict[int, Verdict]:
+        """The verdicts of programs of which nothing is known; where the run is interrupted, those found by then."""
         if self._python.notice and self._options.on_notice is not None:
             self._options.on_notice(self._python.notice)
-        with Agent(self._python.path, Path(self._settings.root), options, on_state=self._options.on_state) as agent:
-            try:
-                ready = agent.wait_ready()
-                limits = limits_of(self._options, ready, max(1, slots // len(programs)))
-            except KeyboardInterrupt:
-                return self._so_far()
-            return self._answers(agent, ready, limits, programs, slots)
-
-    def _answers(
-        self,
-        agent: Agent,
-        ready: Ready,
-        limits: Limits,
-        programs: Sequence[tuple[Program, list[Suspect]]],
-        slots: int,
-    ) -> dict[int, Verdict]:
-        """The verdicts of all programs; where the run is interrupted, those that are known by then."""
+        try:
+            fleet.start()
+        except KeyboardInterrupt:
+            return self._so_far()
         verdicts: dict[int, Verdict] = {}
-        with ThreadPoolExecutor(max_workers=slots) as pool:
-            waiting = [(pool.submit(self._of_program, agent, ready, limits, *entry), entry) for entry in programs]
+        with ThreadPoolExecutor(max_workers=min(fleet.slots, len(programs))) as pool:
+            arms = max(1, fleet.slots // len(programs))
+            waiting = [(pool.submit(self._of_program, fleet, arms, *entry), entry) for entry in programs]
             try:
                 for one, (_, suspects) in waiting:
                     with self._losing(suspects):
@@ -198,7 +195,7 @@ class _Work:
             except KeyboardInterrupt:
                 verdicts = {**self._so_far(), **verdicts}
                 pool.shutdown(wait=False, cancel_futures=True)
-                agent.close()  # ends what still runs
+                fleet.close()  # ends what still runs
         return verdicts
 
     def _so_far(self) -> dict[int, Verdict]:
@@ -225,10 +222,36 @@ class _Work:
             location = self._diagnostics[suspects[0].number].location
             self.faults.append(told_of(error, "the findings of the file were not confirmed", location))
 
-    def _of_program(
-        self, agent: Agent, ready: Ready, limits: Limits, program: Program, suspects: Sequence[Suspect]
+    def _of_program(self, fleet: Fleet, arms: int, program: Program, suspects: Sequence[Suspect]) -> dict[int, Verdict]:
+        """The verdicts of one program, as many of whose arms may run at a time; from one worker, which is there."""
+        why = ""
+        for _ in range(_TRIES):
+            if self.interrupted:
+                return {}
+            try:
+                with fleet.lend() as worker:
+                    return self._by_worker(worker, arms, program, suspects)
+            except WorkerLost as error:
+                why = str(error)
+            except AgentUnavailable as error:
+                why = str(error)
+                break
+            for suspect in suspects:
+                self._settled.pop(suspect.number, None)
+        self._count(len(suspects))
+        return {suspect.number: Verdict(Status.INCONCLUSIVE, "lost", evidence=why) for suspect in suspects}
+
+    def _by_worker(
+        self, worker: Worker, arms: int, program: Program, suspects: Sequence[Suspect]
     ) -> dict[int, Verdict]:
-        session = Session(agent, limits, program, partial(self._sharpened, ready), self._project)
+        """The verdicts of one program.
+
+        Raises:
+            WorkerLost: the worker is gone, and with it what it told.
+        """
+        ready = worker.ready
+        limits = limits_of(self._options, ready, min(arms, worker.slots))
+        session = Session(worker, limits, program, partial(self._sharpened, ready), self._project)
         told = session.confirm(suspects)
         if self.interrupted:
             return {}  # what ended there says nothing, and is not to be kept

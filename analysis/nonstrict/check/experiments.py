@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.confirm import compile_caches
 from nonstrict.confirm.arms import Limits
-from nonstrict.confirm.client import Options
+from nonstrict.confirm.compile_caches import cache_home
 from nonstrict.confirm.devices import device_for
 from nonstrict.confirm.programs import BACKENDS, Program, program_of
 from nonstrict.confirm.suspects import Suspect, suspect_of
@@ -18,7 +16,7 @@ from nonstrict.findings import UNEXPLAINED, Diagnostic, Severity, Status, Verdic
 from nonstrict.knowledge.torch_version import installed_torch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from nonstrict.confirm.client import Ready, State
     from nonstrict.confirm.project import Project
@@ -32,15 +30,19 @@ class ConfirmOptions(NamedTuple):
     """What a caller decides about experiments.
 
     `seconds` is the wall clock of one arm. `isolation` is `auto`, `copy-on-write`, `deny` or `none`, `device` is
-    `auto`, `cpu` or `cuda`. `on_state` hears what the agent does, `on_count` how many findings are done, and of how
-    many. `trusted` says whether a folder may bring its interpreter, `on_notice` hears why another one is used.
-    `cache` allows answers of earlier runs. `repro` is a directory for scripts that show confirmed findings.
+    `auto`, `cpu` or `cuda`. `jobs` is how many runs there are at once, shared by `workers` (0: one, or one for each
+    GPU); with `cluster`, the address of a Dask scheduler, its workers run experiments. `on_state` hears what the agent
+    does, `on_count` how many findings are done, and of how many. `trusted` says whether a folder may bring its
+    interpreter, `on_notice` hears why another one is used. `cache` allows answers of earlier runs. `repro` is a
+    directory for scripts that show confirmed findings.
     """
 
     seconds: float = 60.0
     isolation: str = "auto"
     device: str = "auto"
     jobs: int = 0
+    workers: int = 0
+    cluster: str = ""
     cache: bool = True
     full_import: bool = False
     repro: str = ""
@@ -100,22 +102,19 @@ def chosen_python(settings: Settings, trusted: Callable[[str], bool]) -> Python:
     return python_for(settings.python, settings.root, by_user=settings.python_by_user, trusted=trusted)
 
 
-def verdict_cache(python: str, settings: Settings, options: ConfirmOptions, project: Project) -> VerdictCache:
-    """Where verdicts of an interpreter are kept between runs."""
+def circumstances_of(python: str, settings: Settings) -> tuple[str, str]:
+    """What verdicts of an interpreter of this machine hold for: itself, and its torch."""
+    return python, str(installed_torch(python, settings.root) or "")
+
+
+def verdict_cache(circumstances: Iterable[str], options: ConfirmOptions, project: Project) -> VerdictCache:
+    """Where verdicts that hold for an interpreter and its torch are kept between runs."""
     return VerdictCache(
         os.path.join(cache_home(), "verdicts"),
-        (python, str(installed_torch(python, settings.root) or ""), options.device, options.full_import),
+        (*circumstances, options.device, options.full_import),
         enabled=options.cache and not options.repro,
         project_state=project.state,
     )
-
-
-def agent_options(device: str, isolation: str, slots: int) -> Options:
-    """How agents are started; makes the directory of their cache, and removes what is too much in it."""
-    cache = compile_caches_home()
-    cache.mkdir(parents=True, exist_ok=True)
-    compile_caches.prune(str(cache))
-    return Options(cache=cache, device=device, isolation=isolation, slots=slots)
 
 
 def limits_of(options: ConfirmOptions, ready: Ready, slots: int = 1) -> Limits:
@@ -215,17 +214,6 @@ def unexplained_divergence(near: Diagnostic) -> Diagnostic:
         marker=near.marker,
         verdict=near.verdict,
     )
-
-
-def cache_home() -> str:
-    """Where compiled kernels and verdicts are kept: the cache directory of the user (XDG base directories)."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(home, "nonstrict")
-
-
-def compile_caches_home() -> Path:
-    """Where agents keep what they compile."""
-    return Path(cache_home()) / "torch"
 
 
 def processors() -> int:

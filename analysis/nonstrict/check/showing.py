@@ -7,11 +7,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nonstrict.check.experiments import agent_options, chosen_python
+from nonstrict.check.experiments import chosen_python
 from nonstrict.confirm.arms import Limits
 from nonstrict.confirm.client import Agent, AgentUnavailable
 from nonstrict.confirm.devices import device_for
 from nonstrict.confirm.input_sources import found_drivers, given_drivers, search_job
+from nonstrict.confirm.launching import agent_options
 from nonstrict.confirm.programs import Program, Schedule, drivers_for, job_of, program_of, whole, widened
 from nonstrict.confirm.suspects import Suspect
 from nonstrict.confirm.traces import cause_of

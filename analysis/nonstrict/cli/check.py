@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
             return _show_settings(settings)
         if options.show_files:
             return _show_files(settings, options)
-        if options.confirm:
+        if options.confirm and not options.cluster:
             refuse_other_torch(settings, trusting(options))
         run = _Run(settings, options, losses)
         status = run.status()

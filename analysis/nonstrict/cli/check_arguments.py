@@ -72,6 +72,18 @@ def add_confirm_arguments(group: ArgumentGroup) -> None:
         help="for this run, start the interpreter that the folder brings (see `nonstrict trust`)",
     )
     group.add_argument("--write-repro", metavar="DIR", help="write a script for each finding that was confirmed")
+    group.add_argument(
+        "--workers",
+        type=number_of_processes,
+        default=0,
+        metavar="N",
+        help="share --jobs among so many workers, each with a GPU of its own (default: one for each GPU)",
+    )
+    group.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="have the workers of this Dask scheduler run experiments (needs nonstrict[cluster])",
+    )
 
 
 def _rules(group: ArgumentGroup) -> None:

@@ -39,8 +39,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _remove_compiled(root: str) -> None:
-    from nonstrict.check.experiments import compile_caches_home
-    from nonstrict.confirm.compile_caches import remove
+    from nonstrict.confirm.compile_caches import compile_caches_home, remove
 
     for path in remove(str(compile_caches_home()), root):
         sys.stdout.write(f"Removed {path}.\n")

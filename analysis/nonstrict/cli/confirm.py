@@ -12,7 +12,7 @@ from nonstrict.cli.check_arguments import add_confirm_arguments, number_of_proce
 from nonstrict.cli.configuration import add_configuration_arguments, main_settings
 from nonstrict.cli.confirming import Progress, experiments, notice, trusting
 from nonstrict.cli.failure import report_failure
-from nonstrict.cli.misuse import refuse_other_torch
+from nonstrict.cli.misuse import mistakes_about_places, refuse_other_torch
 from nonstrict.cli.overrides import environment_overrides, format_of_environment
 from nonstrict.cli.rendering import rendered
 from nonstrict.cli.status import ExitStatus
@@ -81,6 +81,10 @@ def run(options: argparse.Namespace) -> int:
             f"`{options.target}` names no function. Write FILE, FILE::FUNCTION or FILE::Class.method."
         )
     try:
+        for mistake in mistakes_about_places(options):
+            return report_failure(mistake)
+        if options.show and (options.cluster or options.workers):
+            return report_failure("--show runs one program here: it takes neither --cluster nor --workers.")
         if options.show and options.write_repro:
             return report_failure("--show stops before experiments that --write-repro could keep. Drop one of them.")
         if options.show and options.output_format not in (None, "full"):
@@ -90,7 +94,8 @@ def run(options: argparse.Namespace) -> int:
             file, _, name = path.rpartition(":")
             advice = f". Did you mean `{file}::{name}`?" if name.isidentifier() and os.path.exists(file) else ""
             return report_failure(f"{path}: there is no such file{advice}")
-        refuse_other_torch(settings, trusting(options))
+        if not options.cluster:
+            refuse_other_torch(settings, trusting(options))
         if options.show:
             return _show(path, function, settings, options)
         result = check([path], settings, RunOptions(jobs=options.jobs, probes=True, regions=True))

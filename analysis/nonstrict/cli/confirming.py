@@ -45,6 +45,8 @@ def experiments(
                 isolation=options.isolation,
                 device=options.device,
                 jobs=options.jobs,
+                workers=options.workers,
+                cluster=options.cluster or "",
                 cache=not options.no_cache,
                 full_import=options.full_import,
                 repro=options.write_repro or "",

@@ -25,6 +25,8 @@ _EXPERIMENTS = {
     "write_repro": None,
     "probe": False,
     "trust": False,
+    "workers": 0,
+    "cluster": None,
 }
 _SELECTORS = ("select", "extend_select", "ignore", "fixable", "unfixable")
 #: Options that each ask for another run, and what such a run has no place for.
@@ -54,6 +56,7 @@ def _mistakes(options: argparse.Namespace) -> Iterator[str]:
     yield from _exclusive(options)
     yield from _formats(options)
     yield from _output(options)
+    yield from mistakes_about_places(options)
     if options.stdin_filename is not None and "-" not in options.paths:
         yield "--stdin-filename names the text of standard input, which is not read. Add the path `-`."
     if not options.confirm:
@@ -76,6 +79,14 @@ def _mistakes(options: argparse.Namespace) -> Iterator[str]:
         yield f"{missing} does not exist, and has no settings."
     if options.exit_zero and options.exit_non_zero_on_fix:
         yield "--exit-zero and --exit-non-zero-on-fix exclude each other. Drop one of them."
+
+
+def mistakes_about_places(options: argparse.Namespace) -> Iterator[str]:
+    """What cannot be meant of where experiments run."""
+    if options.cluster is not None and options.workers:
+        yield "--cluster and --workers exclude each other: a cluster has workers of its own. Drop one of them."
+    if options.cluster == "":
+        yield "--cluster takes the address of a Dask scheduler, as tcp://HOST:8786, not nothing."
 
 
 def _empty(options: argparse.Namespace) -> Iterator[str]:

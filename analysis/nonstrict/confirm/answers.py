@@ -143,3 +143,10 @@ def result_of(message: dict[str, Any]) -> JobResult:
         str(message.get("printed", "")),
         float(message.get("memory_mb", 0)),
     )
+
+
+def message_of(result: JobResult) -> dict[str, Any]:
+    """A message that says the same of a job as `result_of` reads."""
+    told = result._asdict()
+    told["memory_mb"] = told.pop("memory")
+    return told

@@ -12,6 +12,7 @@ import hashlib
 import os
 import shutil
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -31,6 +32,17 @@ class _Kept(NamedTuple):
     used: float
     size: int
     path: str
+
+
+def cache_home() -> str:
+    """Where compiled kernels and verdicts are kept: the cache directory of the user (XDG base directories)."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(home, "nonstrict")
+
+
+def compile_caches_home() -> Path:
+    """Where agents keep what they compile."""
+    return Path(cache_home()) / "torch"
 
 
 def name_of(root: str) -> str:

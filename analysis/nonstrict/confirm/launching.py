@@ -7,6 +7,8 @@ import secrets
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from nonstrict.confirm import compile_caches
+
 #: The directory of the package that the user's interpreter runs, beside this package wherever that is installed.
 AGENT = Path(__file__).resolve().parents[2] / "nonstrict_agent"
 
@@ -72,14 +74,24 @@ class Options(NamedTuple):
     mode: str = "auto"
     #: Further names of the environment that jobs may see.
     environment: tuple[str, ...] = ()
+    #: Values of variables for this agent alone, in place of those of this process.
+    variables: tuple[tuple[str, str], ...] = ()
     #: Whether to run jobs of kind "python": any function that is named, for the tests of this program.
     testing: bool = False
 
     def for_agent(self) -> dict[str, Any]:
         """The options as the agent's first message carries them."""
         told = self._asdict()
-        del told["environment"]
+        del told["environment"], told["variables"]
         return {**told, "cache": str(self.cache), "hidden": _hidden()}
+
+
+def agent_options(device: str, isolation: str, slots: int) -> Options:
+    """How agents are started; makes the directory of their cache, and removes what is too much in it."""
+    cache = compile_caches.compile_caches_home()
+    cache.mkdir(parents=True, exist_ok=True)
+    compile_caches.prune(str(cache))
+    return Options(cache=cache, device=device, isolation=isolation, slots=slots)
 
 
 def _hidden() -> list[str]:
@@ -101,4 +113,4 @@ def environment_for(options: Options) -> dict[str, str]:
         for name, value in os.environ.items()
         if name in names or name.upper() in names or name.startswith(_PASSED_PREFIXES)
     }
-    return {**kept, MARKER: secrets.token_hex(8)}
+    return {**kept, **dict(options.variables), MARKER: secrets.token_hex(8)}

@@ -126,6 +126,11 @@ REASONS = {
         "the program wrote where the experiment writes its results, so that they count for nothing",
         "see what in the program writes to file descriptors that it did not open",
     ),
+    "lost": Reason(
+        "worker lost",
+        "the worker that ran the experiment was lost, and so were those that tried it again",
+        "confirm again; if it happens again, see what ended the process (memory is the usual cause)",
+    ),
     "needs-cuda": Reason(
         "needs a GPU",
         "{function} needs a GPU, and this machine has none that torch can use",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.check.experiments import (
     by_file,
+    circumstances_of,
     is_strange,
     kept_by,
     limits_of,
@@ -102,7 +103,7 @@ class _Work:
         self._sources = sources_of(self._diagnostics, request.opened)
         self._overlays = of.verdicts.differing(request.opened)
         self._project = Project(of.settings.root, self._overlays)
-        self._cache = verdict_cache(of.python, of.settings, of.options, self._project)
+        self._cache = verdict_cache(circumstances_of(of.python, of.settings), of.options, self._project)
         self._done: set[int] = set()
         self._total = 0
         self.failures: list[str] = []

@@ -7,8 +7,8 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nonstrict.check.experiments import agent_options
 from nonstrict.confirm.client import Agent, AgentUnavailable, Ready, State
+from nonstrict.confirm.launching import agent_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,0 +1,1 @@
+"""Who runs experiments: processes of this machine, or the workers of a cluster."""
