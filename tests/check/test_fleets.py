@@ -7,6 +7,7 @@ import logging
 import os
 import queue
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -17,7 +18,7 @@ import pytest
 
 from nonstrict.check.confirmation import Confirmed, ConfirmOptions, confirm
 from nonstrict.check.run import RunOptions, check
-from nonstrict.confirm.fleet.dask import Connection
+from nonstrict.confirm.fleet.dask import Connection, Unreachable
 from nonstrict.confirm.fleet.workers import WorkerLost
 from nonstrict.confirm.session import Session
 from nonstrict.settings.model import default_settings
@@ -187,6 +188,15 @@ def test_an_address_where_nobody_listens(root: Path, monkeypatch: pytest.MonkeyP
     answer = confirmed(root, cluster="tcp://127.0.0.1:9")
     assert answer.failures[0].startswith("nothing was confirmed: the Dask scheduler at tcp://127.0.0.1:9 cannot be")
     assert len(answer.diagnostics) == len(BODIES)
+
+
+def test_an_address_where_something_else_listens(monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("nonstrict.confirm.fleet.dask._PATIENCE", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        host, port = silent.getsockname()
+        with pytest.raises(Unreachable):
+            Connection(f"tcp://{host}:{port}")
 
 
 def test_without_what_connects_to_a_cluster(root: Path, monkeypatch: pytest.MonkeyPatch):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -117,6 +119,12 @@ def start(made: Cluster) -> None:
 
 def names_of(made: Cluster) -> list[str]:
     return sorted(worker.name for worker in made._lending.workers)
+
+
+def test_nothing_of_dask_is_loaded_unless_a_cluster_is_asked_for():
+    script = "import nonstrict.check.confirmation, sys; print({'distributed', 'dask'} & set(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout == "set()\n"
 
 
 def test_results_come_from_the_worker_that_was_lent(dask: Dask, started: Cluster):

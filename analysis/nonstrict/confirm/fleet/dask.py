@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import queue
+import threading
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -33,19 +35,15 @@ class Connection:
         Raises:
             Unreachable: there is nothing at the address, or no scheduler.
         """
-        # What Dask logs of workers that come and go is told in words of this program.
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
-        distributed: Any = import_module("distributed")
+        answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        connecting = threading.Thread(target=_connect, args=(address, answers), name="nonstrict-connect", daemon=True)
+        connecting.start()
         try:
-            self._client: Any = distributed.Client(
-                address,
-                timeout=_PATIENCE,
-                set_as_default=False,
-                serializers=["dask", "pickle"],
-                deserializers=["dask", "msgpack"],
-            )
-        except Exception as error:
-            raise Unreachable(str(error) or type(error).__name__) from error
+            self._client: Any = answers.get(timeout=2 * _PATIENCE)
+        except queue.Empty:
+            raise Unreachable("what listens there does not answer as a scheduler does") from None
+        if isinstance(self._client, Exception):
+            raise Unreachable(str(self._client) or type(self._client).__name__) from self._client
 
     def workers(self) -> dict[str, int]:
         """The workers by address, with their threads.
@@ -90,6 +88,25 @@ class Connection:
             self._client.run(function, given, on_error="ignore")
         with contextlib.suppress(Exception):
             self._client.close(timeout=_LEAVE)
+
+
+def _connect(address: str, answers: queue.SimpleQueue[Any]) -> None:
+    """Make a client, or the exception that says why there is none; Dask waits for ever for some that do not answer."""
+    distributed: Any = import_module("distributed")
+    # What Dask logs of workers that come and go is told in words of this program.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
+    try:
+        client = distributed.Client(
+            address,
+            timeout=_PATIENCE,
+            set_as_default=False,
+            serializers=["dask", "pickle"],
+            deserializers=["dask", "msgpack"],
+        )
+    except Exception as error:  # noqa: BLE001 - handed on
+        answers.put(error)
+    else:
+        answers.put(client)
 
 
 class Sent:
