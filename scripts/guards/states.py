@@ -20,6 +20,7 @@ _OF_OBJECTS = (
     "cell",
     "entry of a dict argument",
     "entry of a list argument",
+    "entry of a tuple argument",
     "entry of a global dict",
 )
 
@@ -139,8 +140,28 @@ _OBJECT_USES = {
     "unused": ("w = v\nreturn x + 1", tuple(OBJECTS)),
 }
 
-#: State of torch that a call meets, and what is compiled: how it is set, and how the region is called. `counting` is
-#: the backend that counts.
+_MODEL = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(16, 4)
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.drop(self.layer(x))
+
+model = Model()
+region = torch.compile(model{options})
+"""
+_OPTIMIZER = """
+layer = nn.Linear(4, 4)
+for parameter in layer.parameters():
+    parameter.grad = torch.ones_like(parameter)
+optimizer = torch.optim.Adam(layer.parameters(), lr=0.1)
+region = torch.compile(optimizer.step{options})
+"""
+#: State of torch that a call meets, and what is compiled: how it is set, and how the region is called, and the region
+#: where it is not a model. `counting` is the backend that counts.
 STATES = {
     "grad mode": ("[i % 2 == 0 for i in range(12)]", "with torch.set_grad_enabled(value):\n    region(x)"),
     "inference mode": ("[i % 2 == 0 for i in range(12)]", "with torch.inference_mode(value):\n    region(x)"),
@@ -179,22 +200,13 @@ STATES = {
         "list(range(12))",
         "torch.compile(model, backend=functools.partial(counting))(x)",
     ),
+    "rate of an optimizer": (
+        "[0.1 / (i + 1) for i in range(12)]",
+        'optimizer.param_groups[0]["lr"] = value\nregion()',
+        _OPTIMIZER,
+    ),
     "thread": ("list(range(12))", "worker = threading.Thread(target=region, args=(x,))\nworker.start()\nworker.join()"),
 }
-_MODEL = """
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(16, 4)
-        self.drop = nn.Dropout(0.5)
-
-    def forward(self, x):
-        return self.drop(self.layer(x))
-
-model = Model()
-region = torch.compile(model{options})
-"""
-
 #: Their uses, in an order to read them in.
 USES = (*_TENSOR_USES, *_CONTAINER_USES, *_OBJECT_USES)
 _OBJECTS = (
@@ -214,7 +226,7 @@ def rows() -> Iterator[Row]:
                     region, call = SOURCES[source]
                     for options in options_of(kind):
                         yield Row(source, kind, use, options, program(kinds[kind], region, body, call, options))
-    for state, (values, call) in STATES.items():
+    for state, (values, call, *others) in STATES.items():
         for options in OPTIONS:
             kind = Kind(values, "import threading" if "threading" in call else "")
-            yield Row(state, "", "", options, program(kind, _MODEL, "", call, options))
+            yield Row(state, "", "", options, program(kind, *others or [_MODEL], "", call, options))

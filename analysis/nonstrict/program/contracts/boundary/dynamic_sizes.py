@@ -16,6 +16,7 @@ from nonstrict.findings import Related
 from nonstrict.program.contracts.boundary.boundary_values import handed_on
 from nonstrict.program.contracts.boundary.varying import given_expressions
 from nonstrict.program.domain.effects import span_of
+from nonstrict.program.interpret.loop_targets import loops_giving
 from nonstrict.program.interpret.rounds import holds
 from nonstrict.program.objects import naming
 
@@ -122,11 +123,18 @@ def _starts(node: ast.AST) -> tuple[int, int]:
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
+def _is_about(frame: Frame, mark: ast.Call, steps: tuple[str, ...]) -> bool:
+    """Whether a call is given what some steps lead to, by itself or as one of those that a loop lists."""
+    listed = [loop.iterable for loop in loops_giving(frame, mark, mark.args[0])]
+    each = (one for among in listed if isinstance(among, (ast.Tuple, ast.List)) for one in among.elts)
+    return any(steps_of(one) == steps for one in (mark.args[0], *each))
+
+
 def marking(frame: Frame, tensor: ast.expr, among: frozenset[str]) -> Iterator[ast.Call]:
     """The calls in a frame that tell torch, by one of some functions of `torch._dynamo`, that a size varies."""
     names, steps = naming.names_at(frame), steps_of(tensor)
     for node in walk(naming.text_of(frame)) if steps else ():
-        if isinstance(node, ast.Call) and node.args and steps_of(node.args[0]) == steps:
+        if isinstance(node, ast.Call) and node.args and _is_about(frame, node, steps):
             library, name = called(names, node)[:2]
             if library == "torch" and name in among:
                 yield node

@@ -72,7 +72,7 @@ def times_anew(one: Passing) -> int:
         return 1
     loops = [loop for loop in walk(around) if isinstance(loop, _Loop) and rounds.in_rounds(loop, one.node)]
     here = prod(turns(one.frame, loop, rounds.MANY) for loop in loops if rounds.in_rounds(loop, made))
-    outer = _calls(one.frame.machine, function, rounds.MANY) if function is not None else 1
+    outer = calls(one.frame.machine, function, rounds.MANY) if function is not None else 1
     return min(here * max(outer, 1), rounds.MANY)
 
 
@@ -92,7 +92,7 @@ def draws(frame: Frame, place: ast.AST, number: ast.expr) -> int:
     if not drawn:
         return reading.in_rounds(frame, place, number)
     own = frame.function is not None and any(node in drawn for node in walk(around))
-    times = _calls(frame.machine, frame.function, rounds.MANY) if own and frame.function is not None else 0
+    times = calls(frame.machine, frame.function, rounds.MANY) if own and frame.function is not None else 0
     return _of_drawn(frame, made, drawn, times if times > 1 else _in_rounds(frame, place, drawn))
 
 
@@ -124,7 +124,7 @@ def _of_callers(machine: Machine, one: Passing, counting: int, hops: int) -> Ite
             number = max((times(machine, outer, counting, hops - 1) for outer in passed), default=0)
             yield number if rounds.tells_apart(one.frame, made, {name}) else min(number, rounds.SOME)
     if rounds.mentions(made, _counted(one.frame, function)):
-        number = _calls(machine, function, counting)
+        number = calls(machine, function, counting)
         apart = rounds.tells_apart(one.frame, made, _counted(one.frame, function, apart=True))
         yield number if apart else min(number, rounds.SOME)
 
@@ -150,13 +150,13 @@ def _counted(frame: Frame, function: Function, *, apart: bool = False) -> set[st
     return {one for one in counted if one not in scope.local and one.partition(".")[0] not in made}
 
 
-def _calls(machine: Machine, function: Function, counting: int, hops: int = _HOPS) -> int:
+def calls(machine: Machine, function: Function, counting: int, hops: int = _HOPS) -> int:
     """How often a function is called, as far as its calls, and the loops around them, tell."""
     found = 0
     for node, frame in {node: frame for frame, node, _, _ in callers.calls_of_function(machine, function)}.items():
         loops = (loop for loop in walk(naming.text_of(frame)) if isinstance(loop, _Loop))
         around = [turns(frame, loop, counting) for loop in loops if rounds.in_rounds(loop, node)]
-        outer = _calls(machine, frame.function, counting, hops - 1) if frame.function is not None and hops else 1
+        outer = calls(machine, frame.function, counting, hops - 1) if frame.function is not None and hops else 1
         found += prod(around) * max(outer, 1)
     return min(found, rounds.MANY)
 

@@ -9,7 +9,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.events import Decision, Event, Use
-from nonstrict.knowledge.operators import torch_function
+from nonstrict.knowledge.operators import tensor_method, torch_function
 from nonstrict.program.contracts.regions import floats, sizes
 from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.effects import given_at
@@ -97,7 +97,7 @@ def method(
     frame: Frame, node: ast.AST, receiver: Value, name: str, positional: Sequence[Value], keywords: Mapping[str, Value]
 ) -> None:
     """A method of something outside the program is called: of tensors these are operators."""
-    if receiver.kind in TENSORS:
+    if receiver.kind in TENSORS or (receiver.kind is Kind.UNKNOWN and _is_of_tensors(name)):
         _given_to_torch(frame, node, f"torch.Tensor.{name}", (receiver, *positional), keywords)
     elif receiver.kind in _SIZED:
         _note(frame, node, receiver, Use.LENGTH)
@@ -105,6 +105,11 @@ def method(
             keyed(frame, node, receiver, next(iter(positional), UNKNOWN))
     elif receiver.kind is Kind.STRING:
         _note(frame, node, receiver, Use.FORMAT)
+
+
+def _is_of_tensors(name: str) -> bool:
+    """Whether a method that something is asked for is one of tensors, and of no text."""
+    return tensor_method(name) is not None and not hasattr(str, name)
 
 
 def decided(frame: Frame, node: ast.AST, value: Value) -> None:
@@ -146,6 +151,13 @@ def keyed(frame: Frame, node: ast.AST, holder: Value, key: Value) -> None:
     """Something says which entry of a container it is, to read it or to put something there: text never by position."""
     by_key = holder.kind is Kind.DICT or key.kind is Kind.STRING or held_modules.is_keyed(holder)
     _note(frame, node, key, Use.KEY if by_key else Use.POSITION)
+
+
+def stored(frame: Frame, node: ast.AST, holder: Value, key: Value) -> None:
+    """An entry of a container is set: Dynamo then checks how many a dictionary has (measured on torch 2.13)."""
+    keyed(frame, node, holder, key)
+    if holder.kind is Kind.DICT:
+        _note(frame, node, holder, Use.LENGTH)
 
 
 def sought(frame: Frame, node: ast.AST, element: Value, holder: Value) -> None:

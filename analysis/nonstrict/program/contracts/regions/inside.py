@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.events import Change, Event
+from nonstrict.facts.reaching import source
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.regions import growing_tensors, guarded, shape_caches, training_modes
@@ -116,12 +117,21 @@ def _counts(region: Interpreted, effect: Effect) -> bool:
     """Whether a statement adds to a number: `step += 1`, `seen += x.shape[0]`."""
     module = region.machine.project.module(effect.path)
     around = roots.function_around(module, effect.node, effect.offset) if module is not None else None
-    for node in walk(around) if around is not None else ():
+    if around is None:
+        return False
+    for node in walk(around):
         if isinstance(node, ast.AugAssign) and effect.node in (node, node.target):
             return isinstance(node.op, (ast.Add, ast.Sub))
         if isinstance(node, ast.Assign) and effect.node in (node, *node.targets):
-            return step_of(None, node) is not None
+            return step_of(None, node) is not None or _is_sum_with(node, source(around, node.value))
     return False
+
+
+def _is_sum_with(node: ast.Assign, value: ast.expr) -> bool:
+    """Whether an attribute is set to itself and something else: `end = self.size + n; self.size = end`."""
+    sides = (value.left, value.right) if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) else ()
+    steps = [steps_of(target) for target in node.targets]
+    return any(steps_of(side) in steps for side in sides if isinstance(side, (ast.Name, ast.Attribute)))
 
 
 def _of_entry(region: Interpreted, effect: Effect) -> str:

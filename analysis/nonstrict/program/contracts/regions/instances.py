@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.reaching import source
 from nonstrict.facts.scopes import is_as_passed, receiver_of
 from nonstrict.facts.walk import walk
-from nonstrict.program.contracts.boundary import varying
+from nonstrict.models.members import RETURNING_MODULE
+from nonstrict.program.contracts.boundary import repeated, varying
 from nonstrict.program.contracts.regions.compilations import Compilations
 from nonstrict.program.discovery import callers, constructions, roots
 from nonstrict.program.discovery.sites import Passing
 from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import Kind
-from nonstrict.program.interpret.rounds import MANY, varies_in_loop
+from nonstrict.program.interpret.rounds import MANY, holds, varies_in_loop
 from nonstrict.program.state.frames import closure_of
 
 if TYPE_CHECKING:
@@ -101,7 +102,15 @@ def _made_for(region: Interpreted, site: CompileSite) -> ast.expr | None:
     given = compiled_by(site.node) if isinstance(site.node, ast.Call) else None
     if module is None or given is None:
         return None
-    return source(roots.function_around(module, site.node, site.offset) or module.outline.shell, given)
+    return construction(roots.function_around(module, site.node, site.offset) or module.outline.shell, given)
+
+
+def construction(around: FunctionNode | ast.Module, given: ast.expr) -> ast.expr:
+    """The call that makes the module that an expression gives: behind variables, and methods that return it."""
+    made = source(around, given)
+    while isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and made.func.attr in RETURNING_MODULE:
+        made = source(around, made.func.value)
+    return made
 
 
 def _applies_to_several(region: Interpreted, site: CompileSite) -> bool:
@@ -114,7 +123,11 @@ def _applies_to_several(region: Interpreted, site: CompileSite) -> bool:
     if around is not None and isinstance(holder, ast.Name) and _is_receiver_in(region, around, holder.id):
         return True
     text = around or module.outline.shell
-    return any(varies_in_loop(text, site.node, one) for one in (given, source(text, given)))
+    made = construction(text, given)
+    here = around is not None and isinstance(made, ast.Call) and holds([around], made)
+    if site.within is not None and here and repeated.calls(region.machine, site.within, MANY) > 1:
+        return True
+    return any(varies_in_loop(text, site.node, one) for one in (given, made))
 
 
 def _is_receiver_in(region: Interpreted, around: FunctionNode, name: str) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.reaching import source
 from nonstrict.program.contracts.regions import numbers
 from nonstrict.program.domain.values import NO_CONSTANT, Kind
+from nonstrict.program.interpret.makers import made_by
 from nonstrict.program.interpret.rounds import MANY, entries_in_loop, rounds
 from nonstrict.program.objects import naming
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from nonstrict.program.discovery.sites import Passing
     from nonstrict.program.domain.values import Value
+    from nonstrict.program.interpret.makers import Making
     from nonstrict.program.state.frames import Frame
 
 #: Those that are seen, and how many others there are.
@@ -49,8 +51,25 @@ def _of_keys(one: Passing) -> _Keys | None:
     made = source(naming.text_of(one.frame), one.expression) if one.expression is not None else None
     if isinstance(made, ast.Dict):
         return _of_dict(one.frame, one.node, made)
+    if one.expression is not None and (counted := _of_comprehension(one, made_by(one.frame, one.expression))):
+        return counted
     known = one.value.heap is not None and _of_value(one.value) is not None
     return (frozenset({frozenset(one.value.heap.items)}), 0) if known and one.value.heap is not None else None
+
+
+def _of_comprehension(one: Passing, making: Making) -> _Keys | None:
+    """How many sets of keys a comprehension makes of the first so many entries of a list."""
+    made = making.expression.generators if isinstance(making.expression, ast.DictComp) else []
+    over = made[0].iter if len(made) == 1 and not made[0].ifs else None
+    cut = over.slice if isinstance(over, ast.Subscript) else None
+    if not isinstance(over, ast.Subscript) or not isinstance(cut, ast.Slice) or cut.lower or cut.step or not cut.upper:
+        return None
+    upper, held = making.told(cut.upper), _of_value(making.frame.machine.evaluate(making.frame, over.value))
+    lengths = _told(one.frame, one.node, upper) if upper is not None else None
+    if lengths is None:
+        return None
+    known, more = frozenset(min(length, MANY if held is None else held) for length in lengths[0]), lengths[1]
+    return frozenset(frozenset[object](range(length)) for length in known), more if held is None else min(more, held)
 
 
 def _of_expression(frame: Frame, call: ast.AST, expression: ast.expr) -> _Lengths | None:

@@ -215,7 +215,7 @@ class RegionObserver(Observer["Frame", "Function"]):
 
     def entry_stored(self, frame: Frame, node: ast.AST, holder: Value, index: Value) -> None:
         """Dynamo has to know which entry it is."""
-        guarded.keyed(frame, node, holder, index)
+        guarded.stored(frame, node, holder, index)
 
     def part_augmented(self, frame: Frame, node: ast.Subscript, index: Value) -> None:
         """The part is selected before it is set."""

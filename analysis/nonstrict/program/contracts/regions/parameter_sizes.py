@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.events import Event
 from nonstrict.facts import arguments
-from nonstrict.facts.reaching import source
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.findings import Related
 from nonstrict.knowledge.operators import nn_module
@@ -106,7 +105,7 @@ def _of_makers(region: Interpreted) -> Iterator[Sized]:
     held = {layer.effect.place.name: layer for layer in called}
     for node in walk(around.function.node):
         if isinstance(node, ast.Name) and node.id in held and isinstance(node.ctx, ast.Load):
-            made = source(around.function.node, node)
+            made = instances.construction(around.function.node, node)
             if isinstance(made, ast.Call):
                 yield Sized(held[node.id], *_number([_Making(around, made, [*_layers(around, made, NESTED_MODULES)])]))
 
@@ -120,7 +119,7 @@ def _of_torch_module(region: Interpreted) -> Iterator[Sized]:
         return
     frame = machine.static_frame(site.within) if site.within is not None else machine.module_frame(module)
     given = instances.compiled_by(mark.node)
-    made = source(naming.text_of(frame), given) if given is not None else None
+    made = instances.construction(naming.text_of(frame), given) if given is not None else None
     if isinstance(made, ast.Call):
         place = AccessPath(Root.ARGUMENT, "", ast.unparse(made.func) if given is made else ast.unparse(given or made))
         effect = Effect(Event.LAYER, mark.path, mark.offset, mark.node, place, mark.target)

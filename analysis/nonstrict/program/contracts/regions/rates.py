@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.reaching import source
 from nonstrict.facts.walk import walk
 from nonstrict.program.interpret.rounds import MANY, SOME, holds, turns
-from nonstrict.program.objects import naming
+from nonstrict.program.objects import classes, naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame
 
 _OPTIMIZERS, _SCHEDULERS = "torch.optim.", "torch.optim.lr_scheduler."
-_RATE, _GROUPS = "lr", "param_groups"
+_RATE, _HELD, _GROUPS = "lr", "params", "param_groups"
 #: Of a scheduler, what gives the rates.
 _LAST = frozenset({"get_last_lr", "get_lr"})
 #: Those with another rate after each of many steps, whatever they are told (`torch/optim/lr_scheduler.py` of 2.13).
@@ -35,6 +35,14 @@ def number(calls: Iterable[Passing]) -> int:
     if not given or not all(one.expression is not None and _is_rate(one.frame, one.expression) for one in given):
         return 0
     return max(_changes(one) for one in given)
+
+
+def are_parameters(frame: Frame, expression: ast.expr) -> bool:
+    """Whether an expression is the list of parameters of a group of an optimizer: `group["params"]`."""
+    around = naming.text_of(frame)
+    made = source(around, expression)
+    is_entry = isinstance(made, ast.Subscript) and isinstance(made.slice, ast.Constant) and made.slice.value == _HELD
+    return is_entry and isinstance(made, ast.Subscript) and _is_group(frame, around, made.value)
 
 
 def _is_rate(frame: Frame, expression: ast.expr) -> bool:
@@ -66,7 +74,20 @@ def _are_groups(frame: Frame, groups: ast.expr) -> bool:
 
 
 def _is_of(frame: Frame, holder: ast.expr, package: str) -> bool:
-    return frame.machine.evaluate(frame, holder).dotted.startswith(package)
+    held = frame.machine.evaluate(frame, holder)
+    derived = classes.external_bases(held.of_class) if held.of_class is not None else frozenset[str]()
+    return any(name.startswith(package) for name in (held.dotted, *derived))
+
+
+def is_optimizer(frame: Frame, expression: ast.expr) -> bool:
+    """Whether an expression is an optimizer of torch, and no scheduler."""
+    name = frame.machine.evaluate(frame, expression).dotted
+    return name.startswith(_OPTIMIZERS) and not name.startswith(_SCHEDULERS)
+
+
+def set_in(frame: Frame, loop: _Loop) -> int:
+    """How many rates a loop sets: as many as it runs, or a few."""
+    return max((turns(frame, loop, MANY) if each else SOME for each in _set_in(frame, loop)), default=0)
 
 
 def _changes(one: Passing) -> int:
@@ -74,9 +95,7 @@ def _changes(one: Passing) -> int:
     frame = one.frame
     around = naming.text_of(frame)
     loops = (loop for loop in walk(around) if isinstance(loop, _Loop) and holds(loop.body, one.node))
-    return max(
-        (turns(frame, loop, MANY) if each else SOME for loop in loops for each in _set_in(frame, loop)), default=0
-    )
+    return max((set_in(frame, loop) for loop in loops), default=0)
 
 
 def _set_in(frame: Frame, loop: _Loop) -> Iterator[bool]:

@@ -16,8 +16,10 @@ from nonstrict.program.contracts.regions import (
     idle_paths,
     inside,
     kept_objects,
+    optimizer_steps,
     parameter_sizes,
     sizes,
+    torch_settings,
     torch_states,
     training_modes,
     types_passed,
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
 _CHANGED = "changed in the region"
 #: Numbers that a region changes itself by what they are: where that was not measured, it computes with what varies.
 _COUNTED = {"int counter": "int", "float sum": "float"}
+#: Uses of a number of which Dynamo makes a constant, other than computing with it.
+_DECISIVE = (Use.POSITION, Use.KEY, Use.BOUND, Use.FORMAT, Use.FUNCTION)
 #: Keys of Dynamo's configuration that the table was measured with, as programs set them.
 _CONFIG = {
     "specialize_float": "specialize_float=True",
@@ -105,7 +109,7 @@ def of_region(region: Interpreted, stale: Collection[AccessPath]) -> Iterator[Re
             yield found
     at: set[ast.AST] = set()  # what differs in the same call is one compilation
     for source, seen, values in _of_states(region):
-        told = guards.compiled(source, torch=region.torch)
+        told = guards.compiled(source, torch=region.torch, dynamic=region.dynamic)
         found = _recompilation(seen, told, values, (), region) if values >= _SEVERAL else None
         if found is not None and seen.effect.node not in at:
             at.add(seen.effect.node)
@@ -132,6 +136,8 @@ def _of_states(region: Interpreted) -> Iterator[tuple[str, Observed, int]]:
     """What else Dynamo tells calls apart by than what a region uses: its source, and how many of it there are."""
     yield from ((differing_options.SOURCE, *one) for one in differing_options.observed(region))
     yield from torch_states.observed(region)
+    yield from torch_settings.observed(region)
+    yield from ((optimizer_steps.SOURCE, *one) for one in optimizer_steps.observed(region))
     yield from ((training_modes.SOURCE, *one) for one in training_modes.observed(region))
     yield from ((freezing.SOURCE, *one) for one in freezing.observed(region))
 
@@ -145,14 +151,18 @@ def _of_change(region: Interpreted, place: AccessPath, one: Changed) -> Recompil
         values, evidence = min(values, varied.number, MANY if one.of_size.each else SOME), varied.evidence
     if values < _SEVERAL:
         return None
-    among = sources(region, place)
-    rows = rows_of(among, {one.kind}, _CHANGED)
-    told = told_by(region, rows)
-    if told is None and one.kind in _COUNTED:
-        rows = rows_of(among, {_COUNTED[one.kind]}, Use.ARITHMETIC.value)
-        told = told_by(region, rows)
-    found = _recompilation(one.seen, told, values, evidence, region)
-    return found._replace(changed=True, kinds=frozenset({one.kind}), rows=rows) if found is not None else None
+    among, counted = sources(region, place), _COUNTED.get(one.kind, "")
+    several = [rows_of(among, {one.kind}, _CHANGED)]
+    if told_by(region, several[0]) is None and counted:
+        several = [rows_of(among, {counted}, Use.ARITHMETIC.value)]
+    uses = {seen.effect.how for seen in region.observed(Event.GUARD) if seen.effect.place == place and counted}
+    several += [rows_of(among, {counted}, how.value) for how in _DECISIVE if how in uses]
+    found = [
+        told._replace(changed=True, kinds=frozenset({one.kind}), rows=rows)
+        for rows in several
+        if (told := _recompilation(one.seen, told_by(region, rows), values, evidence, region)) is not None
+    ]
+    return max(found, key=_cost, default=None)
 
 
 def _of_uses(region: Interpreted, but: Collection[AccessPath]) -> Iterator[Recompilation]:

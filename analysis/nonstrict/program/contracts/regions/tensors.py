@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.joining import joined_along
 from nonstrict.facts.layouts import rearranged
 from nonstrict.facts.reaching import source
-from nonstrict.facts.scopes import is_as_passed
+from nonstrict.facts.scopes import is_as_passed, scope_of
 from nonstrict.facts.shapes import cuts, shape
-from nonstrict.facts.steps import steps_of
+from nonstrict.facts.steps import ANY_ENTRY, steps_of
+from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.boundary.dynamic_sizes import MARKS, marking
-from nonstrict.program.contracts.regions import calls, chained, loaders, looped, numbers, pieces
+from nonstrict.program.contracts.regions import calls, chained, loaders, looped, numbers, pieces, rates
 from nonstrict.program.contracts.regions.made import Made, made
 from nonstrict.program.contracts.regions.outward import Asked
 from nonstrict.program.contracts.regions.parts import parts
 from nonstrict.program.contracts.regions.requiring import GRADIENTS, PARAMETER
+from nonstrict.program.domain.values import Kind
+from nonstrict.program.interpret.loop_targets import loops_giving, position_of
 from nonstrict.program.interpret.makers import made_by
 from nonstrict.program.interpret.rounds import MANY, SOME, holds, turns
 from nonstrict.program.objects import naming
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from nonstrict.facts.library_calls import Names
+    from nonstrict.facts.scopes import FunctionNode
     from nonstrict.program.contracts.interpreted import Interpreted
     from nonstrict.program.interpret.makers import Making
     from nonstrict.program.state.frames import Frame
@@ -78,7 +82,11 @@ def difference(region: Interpreted, name: str, path: tuple[str, ...] = ()) -> Di
     Where steps lead to any entry of a list, what is at one position in several calls is compared.
     """
     passing: dict[tuple[str, ...], dict[ast.AST, _Passed]] = {}
+    own = _Region(region, name, path)
     for frame, node, whole in calls.given(region, name):
+        grown, along = _growth(frame, naming.text_of(frame), node, whole, own) if path else (0, None)
+        if grown:
+            return Difference("size", grown, node, frame, along)
         for at, one in parts(frame, whole, path).items():
             passing.setdefault(at, {})[node] = (frame, node, one)
     differences = (_between(region, name, several) for several in passing.values())
@@ -103,6 +111,9 @@ def _between(region: Interpreted, name: str, passing: Mapping[ast.AST, _Passed])
     padded = next((one for one in passing.values() if loaders.is_padded(*one)), None)
     if padded is not None and not told:
         return Difference("size", SOME, padded[1], padded[0])
+    each = next((one for one in passing.values() if _is_each_parameter(*one)), None)
+    if each is not None and not told:
+        return Difference("size of a parameter", SOME, each[1], each[0])
     surely = [one for one in given if one.made != Made() and not varying.is_chosen(one.frame, one.node)]
     chain = next((one for one in passing.values() if chained.is_first_plain(region, *one)), None)
     fed_back = Difference("requires_grad", _KINDS, chain[1], chain[0]) if chain is not None else None
@@ -112,6 +123,17 @@ def _between(region: Interpreted, name: str, passing: Mapping[ast.AST, _Passed])
         return max(found, key=lambda one: one.number)
     layouts = {one.layout for one in given}
     return Difference("strides", len(layouts), given[-1].node, given[-1].frame) if len(layouts) > 1 else None
+
+
+def _is_each_parameter(frame: Frame, call: ast.AST, passed: ast.expr) -> bool:
+    """Whether a loop gives a call the parameters of modules, one after the other: each has sizes of its own."""
+    for loop in loops_giving(frame, call, passed):
+        position = position_of(loop, passed) if isinstance(passed, ast.Name) else None
+        zipped = loop.iterable.args if position is not None and isinstance(loop.iterable, ast.Call) else []
+        iterated = zipped[position[0]] if position is not None and position[0] < len(zipped) else loop.iterable
+        if rates.are_parameters(frame, iterated) or frame.machine.evaluate(frame, passed).kind is Kind.PARAMETER:
+            return True
+    return False
 
 
 def _of_form(given: list[_Given]) -> Difference | None:
@@ -223,10 +245,11 @@ def _positions(target: ast.expr, steps: tuple[str, ...]) -> Iterator[int | None]
 
 
 class _Region(NamedTuple):
-    """A region and one of its parameters."""
+    """A region, one of its parameters, and what leads to a tensor in that."""
 
     body: Interpreted
     name: str
+    path: tuple[str, ...] = ()
 
     def joined(self, call: ast.AST, at: int | None) -> frozenset[int] | None:
         """Along what a call of the region makes longer what it is given, and returns it, maybe at a position."""
@@ -235,18 +258,38 @@ class _Region(NamedTuple):
         if function is None or not own or not is_as_passed(function.node, self.name):
             return None
         names = naming.names_in(self.body.machine, function)
+        held = [(self.name, *self.path), *((one,) for one in _unpacked(function.node, self.name, self.path))]
         found = set[frozenset[int] | None]()
         for node in own_scope(function.node):
             if isinstance(node, ast.Return):
                 value = node.value if at is None else _part(node.value, at)
+                for step in self.path:
+                    value = _entry(source(function.node, value), step) if value is not None else None
                 known = source(function.node, value) if value is not None else None
-                found.add(joined_along(names, known, (self.name,)) if known is not None else None)
+                either = [known.body, known.orelse] if isinstance(known, ast.IfExp) else [known] if known else []
+                told = (joined_along(names, one, steps) for steps in held for one in either)
+                found.add(next((one for one in told if one is not None), None))
         return found.pop() if len(found) == 1 else None
 
 
 def _part(value: ast.expr | None, at: int) -> ast.expr | None:
     parts = value.elts if isinstance(value, ast.Tuple) else []
     return parts[at] if at < len(parts) else None
+
+
+def _entry(value: ast.expr, step: str) -> ast.expr | None:
+    """What a step leads to in a tuple or list that is written out; of any entry, the first."""
+    parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+    return next((one for at, one in enumerate(parts) if step in (f"[{at}]", ANY_ENTRY)), None)
+
+
+def _unpacked(function: FunctionNode, name: str, path: tuple[str, ...]) -> Iterator[str]:
+    """The variables that take an entry of a parameter: `key, value = past`."""
+    for variable in scope_of(function).local if len(path) == 1 else ():
+        for bound in use_def(function).every(variable):
+            taken = bound.value is not None and bound.part is not None and steps_of(bound.value) == (name,)
+            if taken and bound.part is not None and path[0] in (f"[{bound.part.at}]", ANY_ENTRY):
+                yield variable
 
 
 def _layout(names: Names, around: ast.AST, expression: ast.expr) -> str:

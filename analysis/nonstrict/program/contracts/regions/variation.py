@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.events import Use
 from nonstrict.findings import Related
-from nonstrict.program.contracts.boundary import repeated, varying
+from nonstrict.program.contracts.boundary import choosing, repeated, varying
 from nonstrict.program.contracts.boundary.varying import growing_by
 from nonstrict.program.contracts.regions import (
     between,
@@ -106,9 +106,10 @@ def _passed(region: Interpreted, given: Effect) -> Varied:
         return optional
     if not place.path and (typed := _of_types(region, function, given)).number > 1:
         return typed
-    if given.value.is_tensor and not any(step.startswith(".") for step in place.path):
+    of_entry = not any(step.startswith(".") for step in place.path)
+    if given.value.is_tensor and of_entry:
         return max(_of_tensors(region, name, place.path), optional, key=lambda one: one.number)
-    if given.value.kind is Kind.UNKNOWN and not place.path and (found := _of_tensors(region, name)).number > 1:
+    if given.value.kind is Kind.UNKNOWN and of_entry and (found := _of_tensors(region, name, place.path)).number > 1:
         return found
     if given.how is Use.CALL:
         return _of_callees(region, function, name)
@@ -160,8 +161,10 @@ def _each(region: Interpreted, calls: list[Passing]) -> Iterator[Value]:
     """What calls pass; of what is another value in each round of a loop, all that it may be."""
     for one in calls:
         for value in varying.handed(region.machine, [one]):
-            several = value.kind is Kind.UNION and repeated.times_made(region.machine, one, MANY) > 1
-            yield from value.alternatives() if several else (value,)
+            anew = value.kind is Kind.UNION and (
+                repeated.times_made(region.machine, one, MANY) > 1 or choosing.is_chosen_anew(one)
+            )
+            yield from value.alternatives() if anew else (value,)
 
 
 def _left_out(region: Interpreted, function: Function, name: str) -> Value | None:
