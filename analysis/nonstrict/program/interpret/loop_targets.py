@@ -44,6 +44,15 @@ def position_of(loop: Loop, variable: ast.Name) -> tuple[int, int] | None:
     return next(((at, len(parts)) for at in found), None)
 
 
+def iterated(frame: Frame, loop: Loop, variable: ast.expr) -> ast.expr:
+    """What a loop goes through that gives a variable its values: of `zip(a, b)` one of the two."""
+    position = position_of(loop, variable) if isinstance(variable, ast.Name) else None
+    over = loop.iterable if isinstance(loop.iterable, ast.Call) else None
+    if position is None or over is None or naming.names_at(frame)(over.func) != "builtins.zip":
+        return loop.iterable
+    return over.args[position[0]] if len(over.args) == position[1] else loop.iterable
+
+
 def _loops(frame: Frame, node: ast.AST) -> Iterator[Loop]:
     if isinstance(node, (ast.For, ast.AsyncFor)):
         yield _uncounted(frame, node.iter, node.target, node.body)

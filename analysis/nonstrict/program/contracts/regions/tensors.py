@@ -21,7 +21,7 @@ from nonstrict.program.contracts.regions.outward import Asked
 from nonstrict.program.contracts.regions.parts import parts
 from nonstrict.program.contracts.regions.requiring import GRADIENTS, PARAMETER
 from nonstrict.program.domain.values import Kind
-from nonstrict.program.interpret.loop_targets import loops_giving, position_of
+from nonstrict.program.interpret.loop_targets import iterated, loops_giving
 from nonstrict.program.interpret.makers import made_by
 from nonstrict.program.interpret.rounds import MANY, SOME, holds, turns
 from nonstrict.program.objects import naming
@@ -104,16 +104,8 @@ def _between(region: Interpreted, name: str, passing: Mapping[ast.AST, _Passed])
     ranks = {len(one.sizes) for one in told if one.sizes is not None}
     if len(ranks) > 1:
         return Difference("rank", len(ranks), told[-1].node, told[-1].frame)
-    last = next((one for one in passing.values() if pieces.has_smaller_last(*one)), None)
-    batches = next((one for one in passing.values() if loaders.has_smaller_last(*one)), None) if not told else None
-    if last := last or batches:
-        return Difference("last size", _KINDS, last[1], last[0])
-    padded = next((one for one in passing.values() if loaders.is_padded(*one)), None)
-    if padded is not None and not told:
-        return Difference("size", SOME, padded[1], padded[0])
-    each = next((one for one in passing.values() if _is_each_parameter(*one)), None)
-    if each is not None and not told:
-        return Difference("size of a parameter", SOME, each[1], each[0])
+    if (looped_over := _of_loops(passing, sized=bool(told))) is not None:
+        return looped_over
     surely = [one for one in given if one.made != Made() and not varying.is_chosen(one.frame, one.node)]
     chain = next((one for one in passing.values() if chained.is_first_plain(region, *one)), None)
     fed_back = Difference("requires_grad", _KINDS, chain[1], chain[0]) if chain is not None else None
@@ -125,15 +117,30 @@ def _between(region: Interpreted, name: str, passing: Mapping[ast.AST, _Passed])
     return Difference("strides", len(layouts), given[-1].node, given[-1].frame) if len(layouts) > 1 else None
 
 
+def _of_loops(passing: Mapping[ast.AST, _Passed], *, sized: bool) -> Difference | None:
+    """What loops give that differs: pieces and batches of which the last is smaller, padded batches, parameters.
+
+    Where the sizes are told one by one, only pieces are asked for.
+    """
+    for frame, node, passed in passing.values():
+        if pieces.has_smaller_last(frame, node, passed):
+            return Difference("last size", _KINDS, node, frame)
+        if sized:
+            continue
+        if loaders.has_smaller_last(frame, node, passed):
+            return Difference("last size", _KINDS, node, frame)
+        if loaders.is_padded(frame, node, passed):
+            return Difference("size", SOME, node, frame)
+        if _is_each_parameter(frame, node, passed):
+            return Difference("size of a parameter", SOME, node, frame)
+    return None
+
+
 def _is_each_parameter(frame: Frame, call: ast.AST, passed: ast.expr) -> bool:
     """Whether a loop gives a call the parameters of modules, one after the other: each has sizes of its own."""
-    for loop in loops_giving(frame, call, passed):
-        position = position_of(loop, passed) if isinstance(passed, ast.Name) else None
-        zipped = loop.iterable.args if position is not None and isinstance(loop.iterable, ast.Call) else []
-        iterated = zipped[position[0]] if position is not None and position[0] < len(zipped) else loop.iterable
-        if rates.are_parameters(frame, iterated) or frame.machine.evaluate(frame, passed).kind is Kind.PARAMETER:
-            return True
-    return False
+    is_parameter = frame.machine.evaluate(frame, passed).kind is Kind.PARAMETER
+    loops = loops_giving(frame, call, passed)
+    return any(is_parameter or rates.are_parameters(frame, iterated(frame, loop, passed)) for loop in loops)
 
 
 def _of_form(given: list[_Given]) -> Difference | None:
