@@ -75,11 +75,15 @@ class Rebinding(Related):
     __slots__ = ()
 
 
+#: The origin of environment variables.
+ENVIRONMENT = "environment"
+
+
 class Subject(NamedTuple):
     """The state that a finding is about, as an experiment has to find it.
 
-    `origin` is where it lives (`global`, `cell`, `argument`, `default`, `receiver`), `name` the variable, and `path`
-    the steps from it: `.scale`, `["w"]`.
+    `origin` is where it lives (`global`, `cell`, `argument`, `default`, `receiver`, `environment`), `name` the
+    variable, and `path` the steps from it: `.scale`, `["w"]`.
     """
 
     origin: str

@@ -31,14 +31,14 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
 
     The job holds `backend`, `path`, `text`, `root`, `kept`, `dropped`, `overlays`, `module`, `folders`, `further` (see
     `loading.Program`), `driver` (how the program is set going, see `drive`), `lines` (whether executed lines are
-    collected), `gradients`, `calls` (how many calls of regions are followed), `each` (how many of one region), `repeat`
-    and `changes` (see `Recording`), `alone` (see `install_regions`), `only` (see `Recording`), `logged` (whether every
+    collected), `gradients`, `calls` (how many calls of regions are followed), `each` (how many of one region),
+    `repeat`, `changes`, `only` and `follow` (see `Recording`), `alone` (see `install_regions`), `logged` (whether every
     level of logging is switched on), `cached` (whether torch may take graphs from its caches), `opcheck` (whether
     custom operators are checked, see `observe.operators`).
-    The trace holds `calls`, `lines`, `within` (those of them that calls of regions executed), `missing` (see
-    `leaving_out.told`), `needs` (see `Recorder`), `gradients`, `files`, `ahead` (whether anything is traced ahead of
-    time), `applied` (see `observe.applied`), `operators` (see `observe.operators`), `numbers` (see `observe.numbers`),
-    and `failure` with a sentence where the program did not get to its driver.
+    The trace holds `calls`, `lines`, `within` (those of them that calls of regions executed), `ran` (those of each
+    call), `missing` (see `leaving_out.told`), `needs` (see `Recorder`), `gradients`, `files`, `ahead` (whether anything
+    is traced ahead of time), `applied` (see `observe.applied`), `operators` (see `observe.operators`), `numbers` (see
+    `observe.numbers`), and `failure` with a sentence where the program did not get to its driver.
     """
     sys.argv = [job["path"]]
     search(program_in(job))
@@ -48,7 +48,7 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     compilations = Compilations(is_user) if job["backend"] not in {EAGER, FAKE} else None
     lines = Lines(is_user)
     operators = Operators(is_user, without_caches)
-    around = (lines.inside, *((operators.followed,) if job.get("opcheck") else ()))
+    around = (lines.of_call, *((operators.followed,) if job.get("opcheck") else ()))
     recorder = Recorder(_recording(job, is_user), events, records, compilations, around)
     install_regions(recorder, job["backend"], job.get("alone", ""), cached=job.get("cached", True))
     if compilations is not None:
@@ -80,6 +80,7 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
             lines.stop()
             trace["lines"] = {path: sorted(seen) for path, seen in lines.seen.items()}
             trace["within"] = {path: sorted(seen) for path, seen in lines.within.items()}
+            trace["ran"] = [{path: sorted(seen) for path, seen in one.items()} for one in lines.calls]
     if job.get("opcheck"):
         trace["operators"] = operators.told()
     trace["ahead"] = recorder.is_ahead
@@ -105,7 +106,7 @@ def _loaded_and_driven(
 
 
 def _recording(job: dict[str, Any], is_user: Callable[[str], bool]) -> Recording:
-    only = job.get("only")
+    only, follow = job.get("only"), job.get("follow")
     return Recording(
         is_user=is_user,
         modules=Modules(is_user),
@@ -114,6 +115,7 @@ def _recording(job: dict[str, Any], is_user: Callable[[str], bool]) -> Recording
         repeat=job.get("repeat", 1),
         changes=job.get("changes", ()),
         only=None if only is None else frozenset((str(name), int(line)) for name, line in only),
+        follow=None if follow is None else frozenset((str(name), int(line)) for name, line in follow),
     )
 
 

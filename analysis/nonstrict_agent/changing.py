@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def change_state(change: Mapping[str, Any], roots: Mapping[str, object]) -> Chan
     """Change the state that is named.
 
     `change` holds `name` and `path` (steps such as `.scale` and `["w"]`), `module` (the name of the module that owns a
-    global, or ""), and `how`: `rebind`, `in-place`, or `mode` (training or evaluation).
+    global, or ""), and `how`: `rebind`, `in-place`, `mode` (training or evaluation), or `environment`.
 
     Raises:
         CannotChangeError: there is no such state, no other value of its kind is known, or its owner refuses.
@@ -40,6 +41,8 @@ def change_state(change: Mapping[str, Any], roots: Mapping[str, object]) -> Chan
 
 def _changed(change: Mapping[str, Any], roots: Mapping[str, object]) -> Changed:
     text = change["name"] + "".join(change["path"])
+    if change["how"] == "environment":
+        return _set_variable(change["name"])
     if change["how"] == "mode":
         return _switch(text, _reach(roots, change["name"], change["path"]))
     if change["how"] == "in-place":
@@ -126,6 +129,21 @@ def _copied_tensor(tensor: Any, memo: dict[int, Any]) -> Any:
             vars(own).update(vars(tensor))
         memo[id(tensor)] = own.requires_grad_(tensor.requires_grad)
     return memo[id(tensor)]
+
+
+def _set_variable(name: str) -> Changed:
+    """Set an environment variable as one that switches something on, off if it is on."""
+    old = os.environ.get(name)
+
+    def undo() -> None:
+        if old is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = old
+
+    new = "0" if old == "1" else "1"
+    os.environ[name] = new
+    return Changed(_told(name, old or "", new), undo)
 
 
 def _reach(roots: Mapping[str, object], name: str, path: list[str]) -> Any:

@@ -47,7 +47,7 @@ class Recording(NamedTuple):
     region `each`: more of its calls are left to eager code, so that what the program calls later has its turn. The
     first call is made `repeat` times, with the same arguments. Each of the `changes` (see `changing`) is made before
     the call number `at`, and undone before the call number `until`, if it has one. With `only`, all regions but those,
-    by name and first line, are left to eager code.
+    by name and first line, are left to eager code; with `follow`, they are not recorded either.
     """
 
     is_user: Callable[[str], bool]
@@ -57,6 +57,7 @@ class Recording(NamedTuple):
     repeat: int = 1
     changes: Sequence[Mapping[str, Any]] = ()
     only: frozenset[tuple[str, int]] | None = None
+    follow: frozenset[tuple[str, int]] | None = None
 
 
 class Region(NamedTuple):
@@ -106,7 +107,12 @@ class Recorder:
     def compiles(self, region: Region) -> bool:
         """Whether a region is one of those that this arm compiles."""
         only = self._recording.only
-        return only is None or (region.name, _first_line(region.defined)) in only
+        return self.follows(region) and (only is None or (region.name, _first_line(region.defined)) in only)
+
+    def follows(self, region: Region) -> bool:
+        """Whether calls of a region are recorded."""
+        follow = self._recording.follow
+        return follow is None or (region.name, _first_line(region.defined)) in follow
 
     def call(
         self, region: Region, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
@@ -116,7 +122,7 @@ class Recorder:
             return function(*arguments, **keywords)
         if len(self.calls) >= self._recording.calls:
             raise EnoughCalls
-        if self._is_followed_enough(region):
+        if not self.follows(region) or self._is_followed_enough(region):
             return self._leave(function, arguments, keywords)
         self._inside = True
         try:

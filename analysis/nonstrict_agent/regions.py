@@ -256,7 +256,7 @@ def _replace_make_fx(recorder: Recorder, backend: str) -> None:
 
         def trace(*arguments: Any, **keywords: Any) -> Any:
             recorder.is_ahead = True
-            if backend in {EAGER, FAKE}:
+            if backend in {EAGER, FAKE} or not recorder.follows(Region(name, function, function)):
                 return _Untraced(_recording(function, name, recorder))
             tracer = original(function, *settings, **options)
             graph = recorder.trace(name, tracer, arguments, keywords)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nonstrict.confirm.belonging import foreign_calls, is_anothers, without_failing
+from nonstrict.confirm.belonging import foreign_calls, is_anothers, own_regions, without_failing
 from nonstrict.confirm.drivers import Driver
 from nonstrict.confirm.judging import judge
 from nonstrict.confirm.programs import Program, Schedule, program_of
@@ -103,3 +103,12 @@ def test_the_error_of_one_function_says_nothing_of_the_next():
 def test_a_statement_that_others_need_is_not_left_out():
     text = MAIN.replace("    first(x)\n    second(x)", "    y = first(x)\n    second(y)")
     assert without_failing(program(text), DRIVER, functions()[1:], error("ValueError", "no", 11, 6)) is None
+
+
+def test_the_regions_of_a_finding_are_those_that_execute_its_line():
+    calls = [call(1.0, region=name, line=line) for name, line in (("first", 3), ("second", 9), ("first", 3))]
+    ran = [{FILE: [3, 4]}, {FILE: [9, 10]}, {FILE: [3, 4, 5]}]
+    control = {**trace(*calls, lines=[3, 4, 5, 9, 10]), "ran": ran}
+    assert own_regions(control, frozenset({(FILE, 5)})) == (("first", 3),)
+    assert own_regions(control, frozenset({(FILE, 4), (FILE, 10)})) == (("first", 3), ("second", 9))
+    assert not own_regions(control, frozenset({(FILE, 6)}))

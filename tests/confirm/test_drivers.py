@@ -293,3 +293,13 @@ def test_what_the_top_level_calls_it_with_is_kept():
     assert "y = step(x)" in text
     assert "unrelated" not in text
     assert 'print("sum"' not in text
+
+
+@pytest.mark.parametrize(
+    ("imported", "variables"),
+    [("import os", "os.environ"), ("import os as system", "system.environ"), ("from os import environ", "environ")],
+)
+def test_environment_variables_are_set_whatever_file_reads_them(imported: str, variables: str):
+    setting = f"    {variables}['EXACT'] = '1'\n    {variables}.pop('FAST', None)\n"
+    main = f"def main():\n    {imported}\n    print({variables}['HOME'])\n{setting}    step(torch.ones(3))\n"
+    assert left(main) == plain(f"def main():\n    {imported}\n{setting}    step(torch.ones(3))")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -150,3 +151,118 @@ def test_what_a_fake_returns_is_mended_or_stays(tmp_path: Path) -> None:
     found = programs(tmp_path, text, "NST607")
     for one in found:
         assert "return x.new_empty(x.shape)" in one.program.text or "NST608 (mended" in " ".join(one.done)
+
+
+CACHED = """
+import functools
+
+import torch
+
+TABLES = {}
+SLOPES = torch.arange(4.0)
+LOGGED = []
+
+
+def distances(length):
+    if length not in TABLES:
+        TABLES[length] = torch.arange(length).float()
+    return TABLES[length]
+
+
+@functools.lru_cache
+def rates(length):
+    return torch.arange(length).float()
+
+
+@torch._dynamo.nonstrict_trace
+def scored(x):
+    print("scored")
+    far = distances(x.shape[-1]) + rates(x.shape[-1])
+    LOGGED.append(int(x.sum()))
+    return x + far + SLOPES[None, :]
+
+
+@torch.compile(fullgraph=True)
+def step(x):
+    return scored(x)
+"""
+
+
+def test_what_a_callee_caches_is_computed_in_each_call(tmp_path: Path) -> None:
+    first = programs(tmp_path, CACHED, "NST201")[0]
+    assert '    nonstrict_kept_13 = __import__("copy").copy(TABLES)\n    if length not in nonstrict_kept_13:' in (
+        first.program.text
+    )
+    assert "    return nonstrict_kept_13[length]" in first.program.text
+    assert "NST207 (kept for the call alone, line 13)" in first.done
+    left_out = programs(tmp_path, CACHED, "NST201")[1]
+    assert "lru_cache\n" not in left_out.program.text
+    assert "    return torch.arange(length).float()\n" in left_out.program.text
+    assert "NST207 (left out, line 17)" in left_out.done
+
+
+def test_a_captured_tensor_is_made_anew_in_each_call(tmp_path: Path) -> None:
+    second = programs(tmp_path, CACHED, "NST201")[1]
+    assert '    return x + far + __import__("torch").tensor(SLOPES.tolist(), dtype=SLOPES.dtype)[None, :]' in (
+        second.program.text
+    )
+    assert "NST101 (made anew from its numbers, line 27)" in second.done
+
+
+def test_a_part_of_the_findings_own_expression_is_replaced_and_agreement_then_says_nothing(tmp_path: Path) -> None:
+    first = programs(tmp_path, CACHED, "NST203")[0]
+    line = first.program.text.split("\n")[min(first.suspect.lines) - 1]
+    assert line == "    LOGGED.append(1)"
+    assert first.suspect.span is not None
+    assert line[first.suspect.span.column : first.suspect.span.end_column] == "LOGGED.append(1)"
+    assert first.shows_only
+
+
+def test_a_variable_that_is_read_is_not_left_without_a_value(tmp_path: Path) -> None:
+    text = """
+    import random
+
+    import torch
+
+    @torch._dynamo.nonstrict_trace
+    def drawn(x):
+        print("drawn")
+        share = random.random()
+        return x * share
+
+    @torch.compile
+    def step(x):
+        return drawn(x)
+    """
+    for one in programs(tmp_path, text, "NST201"):
+        assert "share = " in one.program.text, one.done
+
+
+def test_what_is_stored_in_a_cell_of_a_notebook_is_taken_out(tmp_path: Path) -> None:
+    cell = """
+    import torch
+
+    SLOPES = torch.arange(4.0)
+
+    @torch._dynamo.nonstrict_trace
+    def told(x):
+        print("told")
+        return x * SLOPES
+
+    @torch.compile
+    def step(x):
+        return told(x)
+    """
+    path = tmp_path / "model.ipynb"
+    code = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    cells = [{**code, "source": "import math\n"}, {**code, "source": dedent(cell).strip()}]
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    result = check([str(path)], default_settings(str(tmp_path)))
+    suspects = suspects_of(result.diagnostics, result.read)
+    text = next(iter(result.read.values())).code
+    program = program_of(str(path), text, str(tmp_path), {}, in_cells=True)
+    assert program is not None
+    suspect = next(one for one in suspects if one.code == "NST201")
+    first = next(neutral(program, suspect, suspects))
+    assert first.done == ("NST101 (made anew from its numbers, line 9)",)
+    assert 'return x * __import__("torch").tensor(SLOPES.tolist(), dtype=SLOPES.dtype)' in first.program.text

@@ -119,4 +119,14 @@ def test_regions_of_other_files_call_operators(
     verdicts = {one["code"]: one["verdict"] for one in json.loads(done.stdout)}
     assert {code: one["status"] for code, one in verdicts.items()} == {"NST606": "confirmed", "NST607": "confirmed"}
     assert "(line 8); torch.library.opcheck, test_faketensor: " in verdicts["NST606"]["evidence"]
-    assert "float32[0]; torch.library.opcheck, test_schema: " in verdicts["NST607"]["evidence"]
+    assert "eager 3, compiled 2; torch.library.opcheck, test_schema: " in verdicts["NST607"]["evidence"]
+
+
+def test_where_no_region_shows_anything_opcheck_is_enough() -> None:
+    silent = REFUTED._replace(status=Status.INCONCLUSIVE, reason="insensitive", evidence="")
+    told = seconded(MISSING, silent, checked("test_faketensor"))
+    assert told.status is Status.CONFIRMED
+    assert told.evidence == "torch.library.opcheck, test_faketensor: it says so"
+    assert seconded(MISSING, silent, checked("test_schema")) == silent
+    stopped = silent._replace(reason="blocked")
+    assert seconded(MISSING, stopped, checked("test_faketensor")) == stopped

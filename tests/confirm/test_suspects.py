@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nonstrict.confirm.suspects import code_line, suspect_of
+from nonstrict.confirm.suspects import code_line, column_of, suspect_of
 from nonstrict.findings import Diagnostic, Location, RelatedLocation, Severity, Subject
 from nonstrict.rules.expectation import Experiment
 from nonstrict.rules.registry import RULES
@@ -96,6 +96,8 @@ def test_lines_of_a_notebook_are_those_of_its_cells_joined(tmp_path: Path):
     line = code_line(Location(str(path), 2, 1, 2, 2, cell=3), {str(path): source})
     assert source.code.split("\n")[line - 1] == "y = 2"
     assert code_line(Location(str(path), 1, 1, 1, 2, cell=1), {str(path): source}) == 1
+    first, second = (column_of(Location(str(path), 1, at, 1, at + 1, cell=3), {str(path): source}) for at in (1, 5))
+    assert (first, second) == (0, 4)
     assert code_line(Location("unknown.py", 4, 1, 4, 2), {str(path): source}) == 4
 
 

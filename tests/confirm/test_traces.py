@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from nonstrict.confirm.meaning import found_in
 from nonstrict.confirm.traces import Divergence, all_lines, cause_of, divergences
 from nonstrict.rules.expectation import Channel
-from tests.confirm.making import FILE, call, error, failing, number, tensor, trace, value
+from tests.confirm.making import FILE, arms, call, error, failing, number, tensor, trace, value
 
 
 def told(eager: dict[str, Any], compiled: dict[str, Any]) -> list[Divergence]:
@@ -112,6 +113,16 @@ def test_state():
     assert divergence.channel is Channel.STATE
     assert divergence.paths == ("COUNT", "LOG")
     assert (divergence.eager, divergence.compiled) == ("int 0 -> int 1", "int 0 -> int 3")
+
+
+def test_state_that_eager_code_makes_otherwise_each_time_is_no_measure_for_the_rest():
+    eager = call(1.0, state={"TIMES": ["list[0]", "list[1]"], "TIMES[0]": [None, "float 1.5"]})
+    again = call(1.0, state={"TIMES": ["list[0]", "list[1]"], "TIMES[0]": [None, "float 2.5"]})
+    compiled = call(1.0, state={"TIMES": ["list[0]", "list[3]"], "TIMES[0]": [None, "float 3.5"]})
+    (found,) = found_in(arms([eager], [compiled], control=[again]))["aot_eager"]
+    assert (found.paths, found.eager, found.compiled) == (("TIMES",), "list[0] -> list[1]", "list[0] -> list[3]")
+    alike = {**compiled, "state": {**compiled["state"], "TIMES": ["list[0]", "list[1]"]}}
+    assert not found_in(arms([eager], [alike], control=[again]))["aot_eager"]
 
 
 def test_state_that_appears():

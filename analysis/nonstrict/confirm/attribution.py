@@ -14,7 +14,7 @@ from nonstrict.confirm.sensitivity import (
     unmoved,
 )
 from nonstrict.confirm.traces import Arms, Divergence, all_lines, cause_of
-from nonstrict.rules.expectation import Channel, Experiment, Trait, is_of_arguments
+from nonstrict.rules.expectation import OF_CAPTURES, Channel, Experiment, Trait, is_of_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -122,6 +122,9 @@ def _strength(suspect: Suspect, divergence: Divergence, eager: Mapping[str, Any]
 
 def _strength_of_values(suspect: Suspect, divergence: Divergence, eager: Mapping[str, Any]) -> int:
     moved = moved_before(eager["calls"], divergence.call)
+    if divergence.gradient and suspect.expectation.refusals >= OF_CAPTURES:
+        # None flows through a captured tensor, whether it changes or not.
+        return 1
     if suspect.experiment is Experiment.CHANGE:
         if not suspect.has(Trait.CROSSES) and unmoved(eager["calls"], divergence.call):
             return 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from nonstrict.confirm.drivers import DIRECT
 from nonstrict.confirm.programs import targets_of
 from nonstrict.confirm.reaching import function_around, functions_at, may_run, statement_at
 from nonstrict.confirm.traces import cause_of
@@ -20,15 +21,12 @@ if TYPE_CHECKING:
     from nonstrict.confirm.programs import Program, Schedule
     from nonstrict.confirm.suspects import Suspect
 
-#: Drivers that call the function itself, by which the agent makes a region of its own.
-_DIRECT = frozenset({"calls", "traced", "source"})
-
 
 def foreign_calls(
     program: Program, schedule: Schedule, suspects: Sequence[Suspect], eager: Mapping[str, Any]
 ) -> dict[int, frozenset[int]]:
     """By number of call, the numbers of the suspects whose functions its region cannot run."""
-    if schedule.program is not None or schedule.alone or schedule.driver.kind in _DIRECT:
+    if schedule.program is not None or schedule.alone or schedule.driver.kind in DIRECT:
         return {}
     known: dict[tuple[str, int], frozenset[int]] = {}
     found: dict[int, frozenset[int]] = {}
@@ -40,6 +38,18 @@ def foreign_calls(
         if known[key]:
             found[index] = known[key]
     return found
+
+
+def region_of(call: Mapping[str, Any]) -> tuple[str, int]:
+    """The region of a call, by name and first line."""
+    return str(call.get("region")), int(call.get("line", 0))
+
+
+def own_regions(control: Mapping[str, Any], places: frozenset[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    """The regions whose calls execute one of some lines, in the order of their first calls."""
+    pairs = zip(control["calls"], control.get("ran", ()), strict=False)
+    found = (region_of(call) for call, ran in pairs if any(line in ran.get(path, ()) for path, line in places))
+    return tuple(dict.fromkeys(found))
 
 
 def _functions_of(program: Program, region: str, line: int) -> list[ast.AST]:
@@ -60,7 +70,7 @@ def _may_reach(program: Program, suspect: Suspect, roots: Sequence[ast.AST]) -> 
 
 def is_anothers(program: Program, driver: Driver, suspect: Suspect, error: Mapping[str, Any]) -> bool:
     """Whether an error that ended a driver was raised where nothing runs a suspect's function."""
-    if driver.kind in _DIRECT:
+    if driver.kind in DIRECT:
         return False
     failing = failing_statement(program, error)
     return failing is not None and not _may_reach(program, suspect, [failing])
@@ -85,7 +95,7 @@ def without_failing(
 ) -> Driver | None:
     """The driver without the statement that ended it, if others need nothing of it; None if it cannot be left out."""
     failing = failing_statement(program, error)
-    if driver.kind in {*_DIRECT, "block"} or failing is None or function_around(program.tree, failing.lineno) is None:
+    if driver.kind in {*DIRECT, "block"} or failing is None or function_around(program.tree, failing.lineno) is None:
         return None
     if not isinstance(failing, (ast.Expr, ast.Assign)) or not isinstance(failing.value, ast.Call):
         return None

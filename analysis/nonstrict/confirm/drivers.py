@@ -32,6 +32,8 @@ _LIKELY = ("main", "test", "run", "demo", "example", "check", "bench")
 _TELLING = frozenset({"print", "pprint", "display", "breakpoint", "input", "exit", "quit"})
 _BUILT_IN = frozenset(dir(builtins))
 MAX_DRIVERS = 6
+#: Kinds of drivers that call the function itself, by which the agent makes a region of its own.
+DIRECT = frozenset({"calls", "traced", "source"})
 
 
 class Driver(NamedTuple):
@@ -155,6 +157,7 @@ def dropped_in(
     calling = set(reaching | _writers(statements, state))
     headers = list(_headers(body))
     needed = set(reaching | state).union(*(read for read, _ in headers))
+    variables = _environments([*_simple_statements(body), *(one.node for one in statements)])
     kept: set[int] = set()
     grown = True
     while grown:
@@ -170,7 +173,7 @@ def dropped_in(
             if (
                 any(_mentions(one, reaching) or _runs(one, calling - foreign) for one in checked)
                 if checked
-                else _relevant(statement, calling, needed)
+                else _relevant(statement, calling, needed) or _sets_variable(statement, variables)
             ):
                 kept.add(id(statement))
                 own = set(loaded(statement)) | set(bound(statement))
@@ -178,6 +181,31 @@ def dropped_in(
                 needed |= own
                 grown = True
     return frozenset((s.lineno, s.col_offset) for s in simple if id(s) not in kept)
+
+
+def _environments(imports: Iterable[ast.stmt]) -> frozenset[str]:
+    """The expressions that stand for the environment variables, which code in any file may read."""
+    found: set[str] = set()
+    for alias, source in (
+        (one, getattr(node, "module", None)) for node in imports for one in getattr(node, "names", ())
+    ):
+        if isinstance(alias, ast.alias) and (source, alias.name) == (None, "os"):
+            found.add(f"{alias.asname or alias.name}.environ")
+        elif isinstance(alias, ast.alias) and (source, alias.name) == ("os", "environ"):
+            found.add(alias.asname or alias.name)
+    return frozenset(found)
+
+
+def _sets_variable(statement: ast.stmt, environments: frozenset[str]) -> bool:
+    """Whether a statement sets or deletes environment variables."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    stored = (
+        one for one in ast.walk(statement) if isinstance(one, ast.Subscript) and not isinstance(one.ctx, ast.Load)
+    )
+    holders = [one.value for one in stored]
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+        holders.append(call.func.value)
+    return any(ast.unparse(one) in environments for one in holders)
 
 
 def _checked(statement: ast.stmt) -> list[ast.expr]:

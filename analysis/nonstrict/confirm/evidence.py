@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nonstrict.confirm.sensitivity import VARIABLES
+from nonstrict.findings import ENVIRONMENT
 from nonstrict.rules.expectation import Channel
 
 if TYPE_CHECKING:
@@ -82,7 +84,8 @@ def _changes(divergence: Divergence, suspect: Suspect, eager: Mapping[str, Any])
     names = [path for path in between if not path.startswith("<random") and not path.startswith("<NumPy")]
     subject = suspect.subject
     if subject is not None:
-        own = [path for path in names if subject.name in path or any(step.strip(".") in path for step in subject.path)]
+        steps = (VARIABLES,) if subject.origin == ENVIRONMENT else (subject.name, *subject.path)
+        own = [path for path in names if any(step.strip(".") in path for step in steps)]
         names = own or names
     if not names:
         return ""

@@ -1,131 +1,146 @@
 """Programs in which one finding of a function is left, so that the others do not stand in the way of its experiment.
 
-The others are mended with our own fixes, or the statement or expression that they stand in is left out. What is then
-compared is eager code with the same change.
+The others are mended with our own fixes, or taken out otherwise (see `neutral_ways`). What is then compared is eager
+code with the same change.
 """
 
 from __future__ import annotations
 
-import ast
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.confirm.neutral_ways import (
+    LEFT_OUT,
+    MENDED,
+    REPLACED,
+    REPLACED_OTHERWISE,
+    WITH_ITS_VALUE,
+    Text,
+    Way,
+    told,
+    ways,
+)
 from nonstrict.confirm.programs import program_of
 from nonstrict.findings import Applicability, LocatedEdit, LocatedFix, Location
 from nonstrict.fixes.applying import CannotApply, Places, moved, replaced, replacements
-from nonstrict.rules.expectation import Trait
+from nonstrict.rules.expectation import Experiment
 from nonstrict.text.source import UnreadableSource, read_source
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    import ast
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from nonstrict.confirm.programs import Program
     from nonstrict.confirm.suspects import Suspect
 
-#: Statements that do nothing but what is left out with them.
-_SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.Assert, ast.Raise)
-#: Nodes with a condition.
-_ASKING = (ast.If, ast.While, ast.IfExp, ast.Assert)
-
 
 class Neutral(NamedTuple):
-    """A program with one finding, the other findings that are left beside it, and what was done about the rest."""
+    """A program with one finding, the other findings that are left beside it, and what was done about the rest.
+
+    In one that `shows_only`, agreement says nothing of the finding: what it is about may be gone with the others.
+    """
 
     program: Program
     suspect: Suspect
     others: tuple[Suspect, ...]
     done: tuple[str, ...]
+    shows_only: bool = False
 
 
-class _Way(NamedTuple):
-    """Edits after which a finding no longer counts, and what they are in words."""
-
-    done: str
-    fix: LocatedFix
-
-
-def neutral(program: Program, suspect: Suspect, suspects: Sequence[Suspect]) -> Iterator[Neutral]:
+def neutral(
+    program: Program, suspect: Suspect, suspects: Sequence[Suspect], ran: Mapping[str, Collection[int]] | None = None
+) -> Iterator[Neutral]:
     """The programs in which other findings do not stand in the way of one, the likeliest first.
 
-    At first those of its function are taken away, then all of the program.
+    At first those of its function are taken away, then all of the program. `ran` are the lines that eager code executes
+    in calls of regions: conditions are decided as they are there.
     """
-    others = [other for other in suspects if other.places != suspect.places and not other.is_probe]
+    others = [other for other in suspects if not other.is_probe and not _is_at(other, suspect)]
     near = [other for other in others if other.function == suspect.function]
     seen: set[tuple[LocatedEdit, ...]] = set()
     for rivals, orders in ((near, _ORDERS), (others, _ORDERS[:2])):
         for order in orders if rivals else ():
-            found = _without(program, suspect, rivals, order)
+            found = _without(_Texts(program, ran or {}), suspect, rivals, order)
             if found is not None and found[1] not in seen:
                 seen.add(found[1])
                 yield found[0]
 
 
-_MENDED, _LEFT_OUT, _REPLACED, _REPLACED_OTHERWISE = range(4)
+def _is_at(other: Suspect, suspect: Suspect) -> bool:
+    """Whether a finding is about the same expression as another; about the same lines, where columns are not known."""
+    if other.number == suspect.number or other.span is None or suspect.span is None:
+        return other.places == suspect.places
+    return other.path == suspect.path and other.span == suspect.span
+
+
+def _is_inside(other: Suspect, suspect: Suspect) -> bool:
+    """Whether a finding is about a part of the expression that another is about."""
+    if other.span is None or suspect.span is None or other.path != suspect.path:
+        return False
+    return suspect.span.covers(other.span)
+
+
 #: In which order ways are tried.
 _ORDERS = (
-    (_MENDED, _LEFT_OUT, _REPLACED, _REPLACED_OTHERWISE),
-    (_LEFT_OUT, _REPLACED, _MENDED, _REPLACED_OTHERWISE),
-    (_REPLACED, _LEFT_OUT, _MENDED, _REPLACED_OTHERWISE),
-    (_REPLACED_OTHERWISE, _LEFT_OUT, _MENDED, _REPLACED),
+    (MENDED, WITH_ITS_VALUE, LEFT_OUT, REPLACED, REPLACED_OTHERWISE),
+    (LEFT_OUT, WITH_ITS_VALUE, REPLACED, MENDED, REPLACED_OTHERWISE),
+    (REPLACED, LEFT_OUT, WITH_ITS_VALUE, MENDED, REPLACED_OTHERWISE),
+    (REPLACED_OTHERWISE, LEFT_OUT, MENDED, WITH_ITS_VALUE, REPLACED),
 )
+#: What may be done about a part of the finding's own expression.
+_INSIDE = frozenset({WITH_ITS_VALUE, REPLACED, REPLACED_OTHERWISE})
 
 
 def _without(
-    program: Program, suspect: Suspect, rivals: Sequence[Suspect], order: Sequence[int]
+    texts: _Texts, suspect: Suspect, rivals: Sequence[Suspect], order: Sequence[int]
 ) -> tuple[Neutral, tuple[LocatedEdit, ...]] | None:
     """The program with the rivals neutralised as far as they can be, and the edits; None if none of them can."""
-    texts = _Texts(program)
-    places = Places()
-    places.take(LocatedFix("", Applicability.SAFE, (LocatedEdit(_around(suspect), ""),)))
-    taken: list[_Way] = []
+    around, within = Places(), Places()
+    around.take(LocatedFix("", Applicability.SAFE, (LocatedEdit(_around(suspect), ""),)))
+    taken: list[Way] = []
     others: list[Suspect] = []
-    for rival in rivals:
-        ways = [way for kind in order for way in texts.ways(rival, kind)]
-        way = next((one for one in ways if one in taken or places.take(one.fix)), None)
+    constant = False
+    # What is stored first: where it is kept for the call alone, what reads it captures nothing any more.
+    for rival in sorted(rivals, key=lambda one: one.experiment is not Experiment.EFFECT):
+        inside = _is_inside(rival, suspect)
+        kinds = [kind for kind in order if not inside or kind in _INSIDE]
+        found = [way for kind in kinds for way in texts.ways(rival, kind, suspect)]
+        places = within if inside else around
+        way = next((one for one in found if one in taken or places.take(one.fix)), None)
         if way is None:
-            others.append(rival)
+            others += [rival] if rival.number >= 0 else []
         elif way not in taken:
             taken.append(way)
+            constant = constant or inside or (way.constant and suspect.expectation.is_refused)
     edits = tuple(edit for way in taken for edit in way.fix.edits)
     changed = texts.changed(edits) if edits else None
     if changed is None:
         return None
     kept = tuple(_moved(other, edits) for other in others)
-    return Neutral(changed, _moved(suspect, edits), kept, tuple(way.done for way in taken)), edits
+    done = tuple(way.done for way in taken)
+    return Neutral(changed, _moved(suspect, edits), kept, done, constant), edits
 
 
 class _Texts:
     """The files of a program, as experiments see them."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, ran: Mapping[str, Collection[int]]) -> None:
         self._program = program
+        self._ran = ran
         self._read: dict[str, str | None] = {program.path: program.text, **program.overlays}
 
-    def ways(self, rival: Suspect, kind: int) -> Iterator[_Way]:
-        """The ways of one kind to neutralise a finding."""
-        if kind == _MENDED:
+    def ways(self, rival: Suspect, kind: int, spared: Suspect) -> Iterator[Way]:
+        """The ways of one kind to neutralise a finding, beside one that stays."""
+        if kind == MENDED:
             # Those of notebooks speak of cells.
             fixes = rival.fixes if not self._program.in_cells else ()
-            yield from (_Way(_told(rival, "mended"), _with_absolute_paths(fix)) for fix in fixes)
-            return
-        if rival.has(Trait.IN_FAKES):
-            # What a fake returns in its place is another mismatch.
+            yield from (Way(told(rival, "mended"), _with_absolute_paths(fix)) for fix in fixes)
             return
         text = self._text(rival.path)
         tree = _parsed(text) if text is not None else None
-        if text is None or tree is None:
-            return
-        found = _expression(tree, rival)
-        if kind == _LEFT_OUT:
-            statement = _statement(tree, rival)
-            if statement is not None:
-                rows = (statement.end_lineno or statement.lineno) - statement.lineno
-                yield _way(rival, text, statement, "pass" + "\n" * rows, "left out")
-        elif found is not None:
-            first = kind == _REPLACED
-            value = str(first) if _is_condition(tree, found) else ("1" if first else "None")
-            yield _way(rival, text, found, value, f"replaced by {value}")
+        if text is not None and tree is not None:
+            yield from ways(Text(text.split("\n"), tree, self._ran.get(rival.path)), rival, kind, spared)
 
     def changed(self, edits: Sequence[LocatedEdit]) -> Program | None:
         """The program with some edits made; None where they cannot be."""
@@ -165,54 +180,6 @@ def _parsed(text: str) -> ast.Module | None:
         return None
 
 
-def _statement(tree: ast.Module, rival: Suspect) -> ast.stmt | None:
-    """The statement that a finding stands in, if it can be left out."""
-    around = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and rival.lines <= _lines(node)]
-    inner = min(around, key=lambda node: len(_lines(node)), default=None)
-    return inner if isinstance(inner, _SIMPLE) and _lines(inner) >= rival.lines else None
-
-
-def _expression(tree: ast.Module, rival: Suspect) -> ast.expr | None:
-    """The expression that a finding is about."""
-    start, end = (min(rival.lines), rival.column), (max(rival.lines), rival.end_column)
-    found = (node for node in ast.walk(tree) if isinstance(node, ast.expr))
-    return next((one for one in found if _starts(one) == start and _ends(one) == end), None)
-
-
-def _starts(node: ast.expr) -> tuple[int, int]:
-    return node.lineno, node.col_offset
-
-
-def _ends(node: ast.expr) -> tuple[int | None, int | None]:
-    return node.end_lineno, node.end_col_offset
-
-
-def _is_condition(tree: ast.Module, node: ast.expr) -> bool:
-    return any(isinstance(other, _ASKING) and other.test is node for other in ast.walk(tree))
-
-
-def _lines(node: ast.stmt) -> frozenset[int]:
-    return frozenset(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-
-
-def _way(rival: Suspect, text: str, node: ast.stmt | ast.expr, new: str, done: str) -> _Way:
-    lines = text.split("\n")
-    end_row, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
-    start = _characters(lines, node.lineno, node.col_offset)
-    where = Location(rival.path, node.lineno, start, end_row, _characters(lines, end_row, end_column))
-    return _Way(_told(rival, done), LocatedFix("", Applicability.UNSAFE, (LocatedEdit(where, new),)))
-
-
-def _told(rival: Suspect, done: str) -> str:
-    return f"{rival.code} ({done}, line {min(rival.lines)})"
-
-
-def _characters(lines: Sequence[str], row: int, column: int) -> int:
-    """A column from 1 in code points, of one from 0 in UTF-8 bytes."""
-    line = lines[row - 1].encode("utf-8", "surrogatepass")[:column]
-    return len(line.decode("utf-8", "surrogatepass")) + 1
-
-
 def _around(suspect: Suspect) -> Location:
     """The lines of a finding as far as its columns are known: what is done about others leaves them as they are."""
     first, last = min(suspect.lines), max(suspect.lines)
@@ -230,14 +197,19 @@ def _moved(suspect: Suspect, edits: Sequence[LocatedEdit]) -> Suspect:
     def rows(places: frozenset[tuple[str, int]]) -> frozenset[tuple[str, int]]:
         return frozenset((path, row(path, line)) for path, line in places)
 
-    first = min(suspect.lines)
+    first, last = min(suspect.lines), max(suspect.lines)
     at = moved(Location(suspect.path, first, suspect.column + 1, first, suspect.column + 1), edits)
-    wide = suspect.end_column - suspect.column
+    # What is edited inside of it ends with it.
+    end = moved(Location(suspect.path, last, suspect.end_column + 1, last, suspect.end_column + 1), edits)
     return suspect._replace(
-        lines=frozenset(line - first + at[0] for line in suspect.lines),
+        lines=frozenset(range(at[0], end[0] + 1)) if suspect.end_column >= 0 else _shifted(suspect, at[0] - first),
         column=at[1] - 1 if suspect.column >= 0 else suspect.column,
-        end_column=at[1] - 1 + wide if suspect.column >= 0 else suspect.end_column,
+        end_column=end[1] - 1 if suspect.end_column >= 0 else suspect.end_column,
         marked_line=row(suspect.file, suspect.marked_line),
         chain=rows(suspect.chain),
         writers=rows(suspect.writers),
     )
+
+
+def _shifted(suspect: Suspect, rows: int) -> frozenset[int]:
+    return frozenset(line + rows for line in suspect.lines)

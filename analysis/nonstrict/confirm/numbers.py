@@ -25,13 +25,14 @@ class Difference(NamedTuple):
     """How two recorded values differ.
 
     `largest` is the largest absolute difference, `relative` that difference by the largest number of both tensors; both
-    are infinite where no number says it.
+    are infinite where no number says it. `gradient` says that they differ in whether a gradient is required.
     """
 
     eager: str
     compiled: str
     largest: float
     relative: float = math.inf
+    gradient: bool = False
 
 
 def difference(eager: dict[str, Any], compiled: dict[str, Any]) -> Difference | None:
@@ -49,7 +50,7 @@ def leaf_difference(eager: dict[str, Any], compiled: dict[str, Any]) -> Differen
         return None if same else Difference(shown(eager), shown(compiled), math.inf)
     for part in ("dtype", "shape", "grad"):
         if eager[part] != compiled[part]:
-            return Difference(_described(eager), _described(compiled), math.inf)
+            return Difference(_described(eager), _described(compiled), math.inf, gradient=part == "grad")
     if _class_of(eager) != _class_of(compiled):
         return Difference(f"a {_class_of(eager)}", f"a {_class_of(compiled)}", math.inf)
     if eager.get("hash") == compiled.get("hash") or "data" not in eager or "data" not in compiled:

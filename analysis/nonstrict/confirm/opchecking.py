@@ -24,19 +24,28 @@ def is_asked(suspect: Suspect) -> bool:
     return bool(suspect.expectation.opcheck) and suspect.marker in CUSTOM_OPERATORS
 
 
+def called_on(suspect: Suspect, trace: Mapping[str, Any]) -> frozenset[tuple[str, int]]:
+    """The lines on which regions call the operator of a finding, as an arm tells that checked the operators."""
+    own = (one for one in trace.get("operators", ()) if _is_of(suspect, one))
+    return frozenset((str(path), int(line)) for one in own for path, line in one["called"])
+
+
 def seconded(suspect: Suspect, judgement: Judgement, trace: Mapping[str, Any]) -> Judgement:
     """The judgement by compiled code, where `opcheck` says the same; inconclusive where it does not.
 
     `trace` is that of the eager arm that checked the operators. It is none about an operator that no region calls, and
-    none by an error of another one.
+    none by an error of another one. Where no region shows what an operator does wrong, that `opcheck` fails is enough.
     """
-    if not is_asked(suspect) or "operators" not in trace or judgement.status is Status.INCONCLUSIVE:
+    if not is_asked(suspect) or "operators" not in trace:
         return judgement
     own = [one for one in trace["operators"] if _is_of(suspect, one)]
+    if judgement.status is Status.INCONCLUSIVE:
+        told = next((one["failed"][suspect.expectation.opcheck] for one in own if _fails(suspect, one)), "")
+        return _by_check(suspect, judgement, told) if told and judgement.reason == "insensitive" else judgement
     if not own:
         refused = judgement.status is Status.CONFIRMED and not judgement.proofs
         return judgement if refused else _open(judgement, "not-compiled", "")
-    called = {(str(path), int(line)) for one in own for path, line in one["called"]}
+    called = called_on(suspect, trace)
     strange = [one for _, one in judgement.proofs if one.channel is Channel.ERROR and called.isdisjoint(one.lines)]
     if strange and strange[0].lines:
         return _open(judgement, "blocked", evidence.blocked(strange[0]))
@@ -48,6 +57,15 @@ def seconded(suspect: Suspect, judgement: Judgement, trace: Mapping[str, Any]) -
     if bool(failed) is (judgement.status is Status.CONFIRMED):
         return judgement._replace(evidence=f"{judgement.evidence}; {told}")
     return _open(judgement, DISAGREE, f"{judgement.evidence}; but {told}")
+
+
+def _fails(suspect: Suspect, operator: Mapping[str, Any]) -> bool:
+    return suspect.expectation.opcheck in operator["failed"]
+
+
+def _by_check(suspect: Suspect, judgement: Judgement, told: str) -> Judgement:
+    told = f"torch.library.opcheck, {suspect.expectation.opcheck}: {told}"
+    return judgement._replace(status=Status.CONFIRMED, reason="", evidence=told)
 
 
 def _is_of(suspect: Suspect, operator: Mapping[str, Any]) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nonstrict.confirm.import_names import name_from
 from nonstrict.confirm.programs import Change, Program
 from nonstrict.confirm.slices import imported_names, statements_of
+from nonstrict.findings import ENVIRONMENT
 from nonstrict.rules.expectation import Trait
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ def change_of(program: Program, suspect: Suspect, files: Collection[str] = ()) -
     path = tuple(step for step in subject.path if step != "~")
     if subject.origin == "cell":
         return Change(subject.name, path, "", "in-place")
+    if subject.origin == ENVIRONMENT:
+        return Change(subject.name, (), "", ENVIRONMENT)
     if subject.origin == "receiver":
         # Where the module of a region is kept by the agent: under the name of its class.
         return Change(suspect.function.rpartition(".")[0], path, "", "rebind")

@@ -46,7 +46,7 @@ class Program(NamedTuple):
 class Change(NamedTuple):
     """State that is changed before the call number `at`, and back before the call number `until`, if there is one.
 
-    `module` is the name of the module that owns a global, `how` is `rebind`, `in-place` or `mode`; see
+    `module` is the name of the module that owns a global, `how` is `rebind`, `in-place`, `mode` or `environment`; see
     `nonstrict_agent.changing`.
     """
 
@@ -65,7 +65,8 @@ class Schedule(NamedTuple):
     marked function that is compiled by itself, in place of the program's regions. With `logged`, no level of logging is
     switched off. At most `calls` calls of regions are followed, of one region `each`. Unless it is `cached`, nothing is
     taken from the caches of torch. `program` is the file of the driver where that is another one. With `opcheck`, the
-    custom operators that regions call are checked.
+    custom operators that regions call are checked. With `follow`, all regions but those, by name and first line, are
+    left to eager code.
     """
 
     driver: Driver
@@ -78,6 +79,7 @@ class Schedule(NamedTuple):
     cached: bool = True
     program: Program | None = None
     opcheck: bool = False
+    follow: tuple[tuple[str, int], ...] | None = None
 
 
 def program_of(
@@ -175,6 +177,8 @@ def job_of(program: Program, schedule: Schedule, backend: str, *, lines: bool, d
         job["cached"] = False
     if schedule.opcheck:
         job["opcheck"] = True
+    if schedule.follow is not None:
+        job["follow"] = [list(region) for region in schedule.follow]
     if schedule.changes:
         job["changes"] = [change._asdict() for change in schedule.changes]
     return job

@@ -13,6 +13,7 @@ from nonstrict.confirm.cutting import cut
 from nonstrict.confirm.evidence import change_before
 from nonstrict.confirm.expressions import CannotWriteError, Expressions
 from nonstrict.confirm.programs import BACKENDS
+from nonstrict.findings import ENVIRONMENT
 from nonstrict.rules.expectation import Channel
 
 if TYPE_CHECKING:
@@ -328,6 +329,8 @@ def _change(proof: Proof) -> str:
     literal = _LITERAL.search(change_before(proof.eager, change.at))
     if how == "mode":
         lines.append(f"    {target}.train(not {target}.training)")
+    elif how == ENVIRONMENT:
+        lines.append(f"    os.environ[{name!r}] = {literal.group(1) if literal else repr('1')}")
     elif how == "in-place":
         helper = parts.OTHER
         lines += [

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.confirm.numbers import difference
-from nonstrict.findings import Output
+from nonstrict.findings import ENVIRONMENT, Output
 from nonstrict.rules.expectation import Experiment, Trait
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Markers under which it depends on the arguments whether a branch shows: other shapes, or dimensions that are marked.
 _BY_ARGUMENTS = frozenset({"make-fx", "compiled"})
+#: How the agent tells of the environment variables, all as one.
+VARIABLES = "<environment variables>"
 #: Where the parts of a path end: `telemetry.seen['batches']`.
 _SEGMENTS = re.compile(r"[.\[]")
 #: What the agent keeps of output, by where it is told.
@@ -92,6 +94,8 @@ def _alike(before: Mapping[str, Any], call: Mapping[str, Any]) -> bool:
 def changed(suspect: Suspect, moved: Iterable[str]) -> bool:
     """Whether the subject of a finding is among the paths that changed."""
     subject = suspect.subject
+    if subject is not None and subject.origin == ENVIRONMENT:
+        return VARIABLES in moved
     paths = [path for path in moved if not path.startswith("<random") and not path.startswith("<NumPy")]
     if subject is None:
         return bool(paths)

@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Any
 from nonstrict.confirm import staleness
 from nonstrict.confirm.arms import FAKE, ArmRunner, Limits, Runner
 from nonstrict.confirm.attribution import fits
-from nonstrict.confirm.belonging import ended_early, foreign_calls, is_anothers, without_failing
+from nonstrict.confirm.belonging import (
+    ended_early,
+    foreign_calls,
+    is_anothers,
+    own_regions,
+    region_of,
+    without_failing,
+)
 from nonstrict.confirm.callers import callers_of
+from nonstrict.confirm.drivers import DIRECT
 from nonstrict.confirm.input_sources import found_drivers, given_drivers, search_job
 from nonstrict.confirm.judging import (
     VARIED,
@@ -25,7 +33,8 @@ from nonstrict.confirm.judging import (
 from nonstrict.confirm.measuring import explained, measured, united
 from nonstrict.confirm.naming import named_by_text
 from nonstrict.confirm.neutralising import neutral
-from nonstrict.confirm.opchecking import is_asked, seconded
+from nonstrict.confirm.obstacles import obstacles
+from nonstrict.confirm.opchecking import called_on, is_asked, seconded
 from nonstrict.confirm.owners import change_of
 from nonstrict.confirm.programs import (
     EAGER,
@@ -40,6 +49,8 @@ from nonstrict.confirm.programs import (
     widened,
 )
 from nonstrict.confirm.project import Project
+from nonstrict.confirm.scheduling import MOST_CALLS, calls_for, in_region, in_turn, is_idle, is_trial
+from nonstrict.confirm.sensitivity import reached
 from nonstrict.confirm.shares import shares_of
 from nonstrict.confirm.told import Told, Unexplained, says_more
 from nonstrict.confirm.traces import Arms
@@ -62,8 +73,6 @@ _REPEATS = 3
 #: Changes tried in one run: each may cost a compilation, and Dynamo gives up after eight of one function.
 _MOST_CHANGES = 6
 _MAX_DRIVERS = 4
-#: Calls that are followed for each further function, and in all.
-_MORE_CALLS, _MOST_CALLS = 4, 60
 #: Reasons for which found arguments may tell more, and those for which another driver of the program may.
 _SEARCHED = frozenset({"inputs", "load", "needs", "line-not-reached", "eager-raises"})
 _OPEN = _SEARCHED | {"not-compiled"}
@@ -71,12 +80,11 @@ _OPEN = _SEARCHED | {"not-compiled"}
 _BY_ERROR = frozenset({"eager-raises", "needs", "sandbox", "needs-cuda"})
 #: Reasons that say, or may say, that other findings are in the way: how many programs without those are tried.
 _DISTURBED = {"blocked": 6, "shared": 6, "insensitive": 2}
+#: Reasons for which what other regions do may be in the way, and markers of functions that cannot be compiled alone.
+_ELSEWHERE = frozenset({"blocked", "shared", "insensitive", "differs-before", "eager-nondeterministic"})
+_NOT_ALONE = COMPILED | CUSTOM_OPERATORS | {"make-fx"}
 #: Statements that are left out of one driver because they end it.
 _MOST_LEFT_OUT = 3
-#: Reasons of experiments that compared something.
-_COMPARED = frozenset(
-    {"shared", "blocked", "insensitive", "few-values", "other-guard", "eager-nondeterministic", "differs-before"}
-)
 
 
 class Session:
@@ -90,18 +98,19 @@ class Session:
         on_told: Callable[[int, Told], None] | None = None,
         project: Project | None = None,
         *,
-        neutralise: bool = True,
+        like: Schedule | None = None,
     ) -> None:
         """Remember the program, where jobs go, what they may take, and who hears of each judgement as it sharpens.
 
-        With a `project`, its other files are searched for callers where the program's own file has none. Unless it may
-        not `neutralise`, what stands in the way of a finding is taken out of the program.
+        With a `project`, its other files are searched for callers where the program's own file has none. What stands in
+        the way of a finding is taken out of the program, unless it is one of which that is done already: then it is
+        `like` what a schedule ran.
         """
         self._arms = ArmRunner(runner, limits)
         self._project = project
         self._program = program
         self._on_told = on_told
-        self._may_neutralise = neutralise
+        self._like = like
         self._told: dict[int, Told] = {}
         self.unexplained: Unexplained | None = None
         #: What torch made of the regions of the program, as the program compiles them.
@@ -130,13 +139,16 @@ class Session:
         for rank in range(max(map(len, drivers.values()), default=0)):
             for driver in self._wanted(drivers, rank):
                 self._run(driver, suspects)
-        for suspect in suspects:
-            if self._project is not None and self._open(suspect.number):
+        found = self._like is not None and self._like.driver.kind in DIRECT
+        # Where others were taken out, it is for the first of what is left.
+        asked = suspects if self._like is None else suspects[:1]
+        for suspect in asked:
+            if self._project is not None and self._open(suspect.number) and not found:
                 self._call_from_elsewhere(suspect, suspects, self._project)
-        for suspect in suspects:
-            if self._is_searched(suspect):
+        for suspect in asked:
+            if self._is_searched(suspect) and (self._like is None or found):
                 self._search(suspect, suspects)
-        for suspect in suspects if self._may_neutralise else ():
+        for suspect in suspects if self._like is None else ():
             if self._is_disturbed(suspect):
                 self._leave_alone(suspect, suspects)
         if self._arms.tampered:
@@ -157,14 +169,21 @@ class Session:
     def _leave_alone(self, suspect: Suspect, suspects: Sequence[Suspect]) -> None:
         """Judge a finding where the others of its function do not stand in its way."""
         most = _DISTURBED.get(self._told[suspect.number].judgement.reason, max(_DISTURBED.values()))
-        for left in itertools.islice(neutral(self._program, suspect, suspects), most):
+        like = self._told[suspect.number].schedule
+        if like is None:
+            return
+        control = self._arms.trace(self._program, like, EAGER, lines=True)
+        programs = neutral(self._program, suspect, self._present(like, suspect, suspects), control.get("within"))
+        for left in itertools.islice(programs, most):
             project = self._project
             if project is not None and left.program.overlays != self._program.overlays:
                 project = Project(project.root, left.program.overlays)
-            alone = Session(self._arms.runner, self._arms.limits, left.program, project=project, neutralise=False)
+            alone = Session(self._arms.runner, self._arms.limits, left.program, project=project, like=like)
             told = alone.confirm((left.suspect, *left.others))[suspect.number]
             self._arms.take_over(alone._arms)
             if told.judgement.status is Status.INCONCLUSIVE or told.schedule is None:
+                continue
+            if left.shows_only and told.judgement.status is not Status.CONFIRMED:
                 continue
             eager = alone.eager(told.schedule)
             if all(fits(left.suspect, divergence, eager) for _, divergence in told.judgement.proofs):
@@ -172,6 +191,13 @@ class Session:
                 return
         if self._told[suspect.number].judgement.status is Status.CONFIRMED:
             self._tell(suspect.number, Told(unanswered("shared"), schedule=self._told[suspect.number].schedule))
+
+    def _present(self, like: Schedule, suspect: Suspect, suspects: Sequence[Suspect]) -> list[Suspect]:
+        """The findings that a run comes to, with what else torch refuses on the way."""
+        control = self._arms.trace(self._program, like, EAGER, lines=True)
+        present = [one for one in suspects if one.number == suspect.number or reached(one, control)]
+        traces = [self._arms.trace(self._program, like, name) for name in (FAKE, *self._arms.limits.backends)]
+        return [*present, *obstacles(self.eager(like), traces, suspect, suspects)]
 
     def _tell(self, number: int, told: Told) -> None:
         self._told[number] = told
@@ -190,7 +216,7 @@ class Session:
 
     def _is_searched(self, suspect: Suspect) -> bool:
         told = self._told[suspect.number]
-        by_test = told.schedule is not None and _is_trial(told.schedule)
+        by_test = told.schedule is not None and is_trial(told.schedule)
         return told.judgement.reason in _SEARCHED or (by_test and told.judgement.status is Status.INCONCLUSIVE)
 
     def _open(self, number: int) -> bool:
@@ -206,8 +232,9 @@ class Session:
             return
         related = [other for other in suspects if other.function == suspect.function]
         unloadable: set[str] = set()
+        wanted = None if self._like is None or self._like.program is None else self._like.program.path
         for caller in callers_of(self._program, suspect, project):
-            if caller.program.path in unloadable:
+            if caller.program.path in unloadable or wanted not in {None, caller.program.path}:
                 continue
             alone = "" if suspect.marker in COMPILED | CUSTOM_OPERATORS else suspect.function
             schedule = Schedule(caller.driver, alone=alone, program=caller.program)
@@ -234,7 +261,7 @@ class Session:
 
     def _run(self, driver: Driver, suspects: Sequence[Suspect]) -> None:
         """Run a driver, judge everything that it reaches, and follow up on what it was blind for."""
-        calls = _calls_for(suspects)
+        calls = calls_for(suspects)
         schedule = self._try(Schedule(driver, calls=calls), suspects)
         for _ in range(_MOST_LEFT_OUT):
             stop: Mapping[str, Any] = self.eager(schedule).get("stop") or {}
@@ -253,12 +280,36 @@ class Session:
             self._judge(schedule, suspects)
         else:
             self._tell_uncalled(schedule, suspects)
-        settled = self._change_in_turn(schedule, suspects)
-        for suspect in suspects:
-            told = self._told[suspect.number]
-            if told.schedule == schedule and not suspect.is_probe and suspect.number not in settled:
-                self._follow_up(schedule, suspect, suspects)
+        for one in (schedule, *self._follow_own(schedule, suspects)):
+            settled = self._change_in_turn(one, suspects)
+            for suspect in suspects:
+                told = self._told[suspect.number]
+                if told.schedule == one and not suspect.is_probe and suspect.number not in settled:
+                    self._follow_up(one, suspect, suspects)
         return schedule
+
+    def _follow_own(self, schedule: Schedule, suspects: Sequence[Suspect]) -> list[Schedule]:
+        """Judge findings in the regions that run their lines, where what other regions do is in the way.
+
+        Returns the schedules, in which all other regions are left to eager code. Marked functions are compiled by
+        themselves instead.
+        """
+        by_regions: dict[tuple[tuple[str, int], ...], list[Suspect]] = {}
+        for suspect in suspects:
+            disturbed = self._told[suspect.number].judgement.reason in _ELSEWHERE and not suspect.is_probe
+            if disturbed and suspect.marker in _NOT_ALONE and not schedule.alone:
+                by_regions.setdefault(self._own_regions(schedule, suspect), []).append(suspect)
+        every = {region_of(call) for call in self.eager(schedule)["calls"]}
+        followed = {regions: asked for regions, asked in by_regions.items() if regions and every - {*regions}}
+        for regions, asked in followed.items():
+            self._judge(schedule._replace(follow=regions), suspects, only=asked)
+        return [schedule._replace(follow=regions) for regions in followed]
+
+    def _own_regions(self, schedule: Schedule, suspect: Suspect) -> tuple[tuple[str, int], ...]:
+        places = suspect.places
+        if is_asked(suspect):
+            places |= called_on(suspect, self._arms.trace(self._program, schedule._replace(opcheck=True), EAGER))
+        return own_regions(self._arms.trace(self._program, schedule, EAGER, lines=True), places)
 
     def _change_in_turn(self, schedule: Schedule, suspects: Sequence[Suspect]) -> set[int]:
         """Change what several findings of one function are about, each for one call of one run.
@@ -331,7 +382,7 @@ class Session:
 
     def _vary(self, schedule: Schedule, suspect: Suspect, suspects: Sequence[Suspect]) -> None:
         """More calls of the program's; then as many as torch compiles one function for, with another value in each."""
-        longer = schedule._replace(calls=_MOST_CALLS, each=_MOST_CALLS)
+        longer = schedule._replace(calls=MOST_CALLS, each=MOST_CALLS)
         again = schedule._replace(repeat=MAX_CALLS, calls=max(schedule.calls, MAX_CALLS))
         change = self._change_of(schedule, suspect)
         changes = () if change is None else tuple(change._replace(at=call) for call in range(1, MAX_CALLS))
@@ -356,7 +407,7 @@ class Session:
         # backend has all slots to itself, the fastest one tells first.
         shares = self._shares(schedule)
         plain = ((name, False) for name in (*foretelling, *(backends if shares else reversed(backends))))
-        if not self._may_neutralise and not _returns(self.eager(schedule)):
+        if self._like is not None and not _returns(self.eager(schedule)):
             self._tell_uncalled(schedule, asked)
             return {}  # what was left out is needed
         for backend, lines in ((EAGER, False), (EAGER, True), *plain):
@@ -381,13 +432,13 @@ class Session:
             # Later than the run with the caches, which compiles its kernels.
             without = arms.trace(program, uncached, INDUCTOR) if final and uncached is not None else None
             judgements = judge(suspects, Arms(eager, control, compiled, foreign, without))
-            told = {s.number: self._by_own(schedule, s, _in_region(s, schedule, judgements[s.number])) for s in asked}
+            told = {s.number: self._by_own(schedule, s, in_region(s, schedule, judgements[s.number])) for s in asked}
             if final and checked is not None:
                 second = arms.trace(program, checked, EAGER)
                 told = {s.number: seconded(s, told[s.number], second) for s in asked}
             self._publish(schedule, told, final=final)
             regions = united(regions, measured(compiled[backend], backend))
-        if not schedule.alone:
+        if not schedule.alone and schedule.follow is None:
             refused = refusals(suspects, Arms(eager, control, compiled, foreign))
             self.measured = united(self.measured, (explained(one, refused) for one in regions), calls=True)
         strange = unexplained(suspects, Arms(eager, control, compiled, foreign))
@@ -424,7 +475,7 @@ class Session:
         """Keep and tell the judgements that say more than those before; the last ones of a schedule replace its own."""
         seconds, files = self._arms.circumstances(self._program, schedule) if final else (0.0, ())
         for number, judgement in judgements.items():
-            if _is_idle(schedule, judgement):
+            if is_idle(schedule, judgement):
                 continue
             fresh = Told(judgement, seconds, files, self._arms.limits.device, schedule)
             known = self._told[number]
@@ -435,41 +486,3 @@ class Session:
 def _returns(eager: Mapping[str, Any]) -> bool:
     """Whether some call of a region comes to its end."""
     return any("error" not in call for call in eager["calls"])
-
-
-def in_turn(schedule: Schedule, changes: Sequence[Change]) -> Schedule:
-    """The schedule with one call after each change, and one after it is undone.
-
-    The first of all repetitions goes before: should torch compile anew for what is repeated, it is not for a change.
-    """
-    made = tuple(change._replace(at=2 * n, until=2 * n + 1) for n, change in enumerate(changes, 1))
-    repeat = 2 * len(made) + 2
-    return schedule._replace(repeat=repeat, changes=made, calls=max(schedule.calls, repeat))
-
-
-def _calls_for(suspects: Sequence[Suspect]) -> int:
-    """How many calls of regions are followed: some for each function, all that it takes where torch may give it up."""
-    functions = {suspect.function for suspect in suspects}
-    given_up = {suspect.function for suspect in suspects if suspect.experiment is Experiment.LIMIT}
-    others = max(len(functions) - max(len(given_up), 1), 0)
-    return min(MAX_CALLS * max(len(given_up), 1) + _MORE_CALLS * others, _MOST_CALLS)
-
-
-def _in_region(suspect: Suspect, schedule: Schedule, judgement: Judgement) -> Judgement:
-    """The judgement, unless it takes a region of the program, with what it does after the call, to show a hazard."""
-    made = bool(schedule.alone) or schedule.driver.kind in {"calls", "traced", "source"}
-    if suspect.has(Trait.NEEDS_REGION) and made and judgement.status is Status.REFUTED:
-        return judgement._replace(status=Status.INCONCLUSIVE, reason="insensitive", evidence="")
-    return judgement
-
-
-def _is_trial(schedule: Schedule) -> bool:
-    """Whether it is only supposed that a schedule has to do with a function: tests, and callers in other files."""
-    return schedule.program is not None or schedule.driver.kind == "test"
-
-
-def _is_idle(schedule: Schedule, judgement: Judgement) -> bool:
-    """Whether a trial did not get as far as a comparison, which then says nothing about the function."""
-    told = judgement.status is not Status.INCONCLUSIVE or judgement.reason in _COMPARED
-    own = schedule.program is None and judgement.reason == "not-compiled"
-    return _is_trial(schedule) and not told and not own

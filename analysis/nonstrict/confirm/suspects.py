@@ -107,8 +107,8 @@ def suspect_of(
         message=diagnostic.message,
         implements=_implements(first, sources),
         marker=diagnostic.marker,
-        column=_column(where.path, (where.row, where.column), sources),
-        end_column=_column(where.path, (where.end_row, where.end_column), sources),
+        column=column_of(where, sources),
+        end_column=column_of(where._replace(row=where.end_row, column=where.end_column), sources),
         fixes=diagnostic.fixes,
         gives_up=diagnostic.gives_up,
         hidden=diagnostic.hidden,
@@ -116,15 +116,19 @@ def suspect_of(
     )
 
 
-def _column(path: str, position: tuple[int, int], sources: Mapping[str, Source]) -> int:
-    """The column of a place in UTF-8 bytes from 0, as torch counts; -1 in notebooks and pages."""
-    source = sources.get(path)
-    if source is None or source.origins is not None:
+def column_of(where: Location, sources: Mapping[str, Source]) -> int:
+    """The column of a place in its line of code, in UTF-8 bytes from 0, as torch counts; -1 if it is not known."""
+    source = sources.get(where.path)
+    if source is None:
         return -1
-    row, column = position
+    row = code_line(where, sources)
     lines = source.code.split("\n")
     line = lines[row - 1] if row <= len(lines) else ""
-    return len(line[: column - 1].encode("utf-8", "surrogatepass"))
+    column = where.column - 1
+    if source.origins is not None and row <= len(source.origins):
+        origin = source.origins[row - 1]
+        column += origin.indent - origin.column
+    return len(line[: max(column, 0)].encode("utf-8", "surrogatepass"))
 
 
 def _implements(marker: Location, sources: Mapping[str, Source]) -> bool:

@@ -48,6 +48,8 @@ class Told(NamedTuple):
     def evidence(self) -> str:
         """What was seen, and what was changed for it."""
         told = self.judgement.evidence
+        if told and self.schedule is not None and self.schedule.follow is not None:
+            told += "; other regions were left to eager code"
         return told if self.without is None else f"{told}; judged without {', '.join(self.without.done)}"
 
 

@@ -13,7 +13,7 @@ from nonstrict.confirm.spans import Span
 from nonstrict.rules.expectation import Channel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 
 class Divergence(NamedTuple):
@@ -24,7 +24,8 @@ class Divergence(NamedTuple):
     `apart` is the size of a difference in numbers, and `relative` its relative one. `alone` marks numbers in which only
     Inductor differs, which computes in another order and precision, and which did not go stale. `stream` says of output
     where it was written. It is `vague` if too little is known to tell whether a difference means anything, and has
-    `drifted` if what the call was given had been rounded otherwise already. `span` is the expression on the innermost
+    `drifted` if what the call was given had been rounded otherwise already, and is one in a `gradient` if it is in
+    whether results require one. `span` is the expression on the innermost
     line that raised an error, where Python tells.
     """
 
@@ -41,6 +42,7 @@ class Divergence(NamedTuple):
     apart: float = math.inf
     drifted: bool = False
     span: Span | None = None
+    gradient: bool = False
 
     @property
     def kind(self) -> tuple[Channel, int, str]:
@@ -118,6 +120,17 @@ def divergences(eager: Mapping[str, Any], compiled: Mapping[str, Any]) -> list[D
         of_all = _of_gradients(eager.get("gradients"), compiled.get("gradients"), len(eager["calls"]) - 1)
         found += map(_drifted, of_all) if drifted else of_all
     return found
+
+
+def narrowed(
+    divergence: Divergence, varying: Collection[str], eager: Mapping[str, Any], compiled: Mapping[str, Any]
+) -> Divergence | None:
+    """A divergence in state without what eager code itself makes otherwise each time; None if that is all of it."""
+    paths = tuple(path for path in divergence.paths if path not in varying)
+    if divergence.channel is not Channel.STATE or not paths or not math.isinf(divergence.relative):
+        return None
+    texts = (_change(trace["calls"][divergence.call]["state"].get(paths[0])) for trace in (eager, compiled))
+    return divergence._replace(paths=paths, eager=next(texts), compiled=next(texts))
 
 
 def _drifted(divergence: Divergence) -> Divergence:
@@ -247,7 +260,8 @@ def _divided(
 
 
 def _value(channel: Channel, index: int, gap: Difference, paths: tuple[str, ...] = ()) -> Divergence:
-    return Divergence(channel, index, gap.eager, gap.compiled, paths=paths, relative=gap.relative, apart=gap.largest)
+    made = Divergence(channel, index, gap.eager, gap.compiled, paths=paths, relative=gap.relative, apart=gap.largest)
+    return made._replace(gradient=gap.gradient)
 
 
 def _of_gradients(left: Mapping[str, Any] | None, right: Mapping[str, Any] | None, index: int) -> Iterator[Divergence]:

@@ -29,7 +29,8 @@ class Lines:
     """Collects the lines of files that `is_user` accepts, between `start` and `stop`.
 
     `seen` are all of them, `within` those that calls of regions execute (see `inside`): with the headers of their
-    functions, the lines that make such a call, and those of modules and classes, which define what is called.
+    functions, the lines that make such a call, and those of modules and classes, which define what is called. `calls`
+    are those of each call by itself.
     """
 
     def __init__(self, is_user: Callable[[str], bool]) -> None:
@@ -37,6 +38,7 @@ class Lines:
         self._known: dict[str, bool] = {}
         self.seen: dict[str, set[int]] = {}
         self.within: dict[str, set[int]] = {}
+        self.calls: list[dict[str, set[int]]] = []
         self._inside = False
         self._entered: set[CodeType] = set()
 
@@ -56,6 +58,13 @@ class Lines:
             yield
         finally:
             self._inside = before
+
+    @contextlib.contextmanager
+    def of_call(self) -> Generator[None]:
+        """The same for one call of a region."""
+        self.calls.append({})
+        with self.inside():
+            yield
 
     def follow_backward(self) -> None:
         """What a backward pass executes belongs to the calls whose results it is from."""
@@ -120,6 +129,8 @@ class Lines:
         self.seen.setdefault(name, set()).add(line)
         if self._inside or not code.co_flags & inspect.CO_OPTIMIZED:
             self.within.setdefault(name, set()).add(line)
+        if self._inside and self.calls:
+            self.calls[-1].setdefault(name, set()).add(line)
         if self._inside and code not in self._entered:
             self._entered.add(code)
             self.within[name].update(_header(code))

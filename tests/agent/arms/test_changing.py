@@ -73,6 +73,10 @@ CHANGES: list[Any] = [
     ("W = [5, 6]\nV = W", "x * V[1]", change("in-place", "W"), "`W` was changed in place", [7, 7]),
     ("W = {'a': 1}\nV = W", "x * V['a']", change("in-place", "W"), "`W` was changed in place", [2, 2]),
     ("m = torch.nn.Linear(2, 2)", "x * m.training", change("mode", "m"), "`m` was switched to evaluation", [0, 0]),
+    ("import os", "x * int(os.environ.get('EXACT', '0'))", change("environment", "EXACT"),
+     "`EXACT` was set from '' to '1'", [1, 1]),
+    ("import os\nos.environ['EXACT'] = '1'", "x * int(os.environ['EXACT'])", change("environment", "EXACT"),
+     "`EXACT` was set from '1' to '0'", [0, 0]),
     ("m = torch.nn.Dropout().eval()", "x * m.training", change("mode", "m"), "`m` was switched to training", [1, 1]),
 ]  # fmt: skip
 

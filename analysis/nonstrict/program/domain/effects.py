@@ -11,7 +11,7 @@ from nonstrict.events import Drawn, Event, Read
 from nonstrict.facts.context_variables import variable
 from nonstrict.facts.keeping import Kept, kept_by_key, ways_past
 from nonstrict.facts.steps import may_meet
-from nonstrict.findings import Cause, Output, Span, Subject
+from nonstrict.findings import ENVIRONMENT, Cause, Output, Span, Subject
 from nonstrict.program.domain.access_paths import FRESH, AccessPath, Root
 from nonstrict.program.domain.exceptions import handles
 from nonstrict.program.domain.values import TENSORS, UNKNOWN, Kind, Value, join
@@ -105,6 +105,8 @@ class Effect(NamedTuple):
     def subject(self) -> Subject | None:
         """The state that it is about; None for what is made in the body or not known."""
         place = self.place
+        if self.event is Event.AMBIENT and isinstance(self.value.const, str) and not place.captured:
+            return Subject(ENVIRONMENT, self.value.const)
         known = place.name and place.root not in (Root.FRESH, Root.UNKNOWN)
         return Subject(place.root.value, place.name, place.path) if known else None
 

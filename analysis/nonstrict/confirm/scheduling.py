@@ -1,0 +1,61 @@
+"""Which calls of which regions a run makes and follows, for what, and what it cannot tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.confirm.drivers import DIRECT
+from nonstrict.confirm.programs import MAX_CALLS, Change, Schedule
+from nonstrict.findings import Status
+from nonstrict.rules.expectation import Experiment, Trait
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nonstrict.confirm.judging import Judgement
+    from nonstrict.confirm.suspects import Suspect
+
+#: Calls that are followed for each further function, and in all.
+_MORE_CALLS, MOST_CALLS = 4, 60
+#: Reasons of experiments that compared something.
+_COMPARED = frozenset(
+    {"shared", "blocked", "insensitive", "few-values", "other-guard", "eager-nondeterministic", "differs-before"}
+)
+
+
+def in_turn(schedule: Schedule, changes: Sequence[Change]) -> Schedule:
+    """The schedule with one call after each change, and one after it is undone.
+
+    The first of all repetitions goes before: should torch compile anew for what is repeated, it is not for a change.
+    """
+    made = tuple(change._replace(at=2 * n, until=2 * n + 1) for n, change in enumerate(changes, 1))
+    repeat = 2 * len(made) + 2
+    return schedule._replace(repeat=repeat, changes=made, calls=max(schedule.calls, repeat))
+
+
+def calls_for(suspects: Sequence[Suspect]) -> int:
+    """How many calls of regions are followed: some for each function, all that it takes where torch may give it up."""
+    functions = {suspect.function for suspect in suspects}
+    given_up = {suspect.function for suspect in suspects if suspect.experiment is Experiment.LIMIT}
+    others = max(len(functions) - max(len(given_up), 1), 0)
+    return min(MAX_CALLS * max(len(given_up), 1) + _MORE_CALLS * others, MOST_CALLS)
+
+
+def is_trial(schedule: Schedule) -> bool:
+    """Whether it is only supposed that a schedule has to do with a function: tests, and callers in other files."""
+    return schedule.program is not None or schedule.driver.kind == "test"
+
+
+def in_region(suspect: Suspect, schedule: Schedule, judgement: Judgement) -> Judgement:
+    """The judgement, unless it takes a region of the program, with what it does after the call, to show a hazard."""
+    made = bool(schedule.alone) or schedule.driver.kind in DIRECT
+    if suspect.has(Trait.NEEDS_REGION) and made and judgement.status is Status.REFUTED:
+        return judgement._replace(status=Status.INCONCLUSIVE, reason="insensitive", evidence="")
+    return judgement
+
+
+def is_idle(schedule: Schedule, judgement: Judgement) -> bool:
+    """Whether a trial did not get as far as a comparison, which then says nothing about the function."""
+    told = judgement.status is not Status.INCONCLUSIVE or judgement.reason in _COMPARED
+    own = schedule.program is None and judgement.reason == "not-compiled"
+    return is_trial(schedule) and not told and not own
