@@ -165,7 +165,7 @@ class Recorder:
         if changed:
             record["changed"] = changed
         before = self.state()
-        record["between"] = _changed(self._last, before.prints) if self.calls else {}
+        record["between"] = _changed(self._last, before.prints) if self._last else {}
         self._keep_numbers(inputs, before)
         self.calls.append(record)
         self._events.taken()
@@ -228,6 +228,12 @@ class Recorder:
             for enter in self._around:
                 around.enter_context(enter())
             yield
+
+    def begin_ahead(self) -> None:
+        """Something is traced ahead of time: what changes from now on, its first call does not see."""
+        self.is_ahead = True
+        if not self.calls:
+            self._last = self.state().prints
 
     def trace(
         self, region: str, tracer: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]

@@ -255,7 +255,7 @@ def _replace_make_fx(recorder: Recorder, backend: str) -> None:
         name = getattr(function, "__qualname__", type(function).__qualname__)
 
         def trace(*arguments: Any, **keywords: Any) -> Any:
-            recorder.is_ahead = True
+            recorder.begin_ahead()
             if backend in {EAGER, FAKE} or not recorder.follows(Region(name, function, function)):
                 return _Untraced(_recording(function, name, recorder))
             tracer = original(function, *settings, **options)
@@ -304,7 +304,7 @@ def _replace_export(recorder: Recorder, backend: str) -> None:
     @functools.wraps(original)
     def export(module: Any, *arguments: Any, **options: Any) -> Any:
         name = type(module).__qualname__
-        recorder.is_ahead = True
+        recorder.begin_ahead()
         if backend in {EAGER, FAKE}:
             return _Exported(_recording(module, name, recorder))
         program = recorder.trace(name, functools.partial(original, module), arguments, options)

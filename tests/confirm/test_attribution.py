@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nonstrict.confirm.attribution import fits
 from nonstrict.confirm.judging import judge
-from nonstrict.confirm.traces import Divergence
+from nonstrict.confirm.traces import Divergence, divergences
 from nonstrict.findings import Status, Subject
 from nonstrict.rules.expectation import Channel, Experiment
 from tests.confirm.making import FILE, LINE, MARKER, SCALE, arms, call, error, failing, suspect
@@ -103,3 +103,15 @@ def test_an_error_of_a_changed_program_has_to_name_the_finding():
     assert fitting("GuardOnDataDependentSymNode: u0")
     assert not fitting("RuntimeError: Unable to cast 1 to Tensor")
     assert not fitting("RuntimeError: whatever", 28)
+
+
+def test_another_attribute_of_an_argument_is_not_the_mode_of_its_part() -> None:
+    mode = suspect("NST105", Experiment.CHANGE, subject=Subject("argument", "model", (".drop",)))
+    first = call(1.0, inputs={"model.gain": "float 1.0", "model.drop.training": "bool True"})
+    gain = call(2.0, inputs={"model.gain": "float 2.0", "model.drop.training": "bool True"})
+    switched = call(2.0, inputs={"model.gain": "float 1.0", "model.drop.training": "bool False"})
+    for second, proven in ((gain, False), (switched, True)):
+        stale = call(1.0, inputs=second["inputs"])
+        made = arms([first, second], [first, stale])
+        (one,) = divergences(made.eager, made.compiled["aot_eager"])
+        assert fits(mode, one, made.eager) is proven

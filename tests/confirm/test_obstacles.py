@@ -53,4 +53,6 @@ def test_what_a_finding_is_about_or_eager_code_refuses_too_is_none() -> None:
     assert not obstacles(trace(call(1.0)), [refused(4)], own, [own])
     other = suspect("NST202", lines=frozenset({6}))
     assert len(obstacles(trace(call(1.0)), [refused(4)], other, [other])) == 1
+    assert len(obstacles(trace(call(1.0)), [refused(4)], other, [other], [("step", 0)])) == 1
+    assert not obstacles(trace(call(1.0)), [refused(4)], other, [other], [("another", 3)])
     assert not obstacles(refused(4), [refused(4)], other, [other])

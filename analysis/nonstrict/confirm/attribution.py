@@ -129,13 +129,22 @@ def _strength_of_values(suspect: Suspect, divergence: Divergence, eager: Mapping
         if not suspect.has(Trait.CROSSES) and unmoved(eager["calls"], divergence.call):
             return 0
         within = eager["calls"][divergence.call].get("state", ()) if suspect.has(Trait.CROSSES) else ()
-        moved = moved.union(within)
+        moved = moved.union(within, _given_anew(suspect, eager["calls"], divergence.call))
         if suspect.subject is None or not moved:
             return 0
         return 2 if changed(suspect, moved) else int(touched(suspect, moved))
     if suspect.experiment is Experiment.DRAW:
         return 2 if not moved else 1
     return 1
+
+
+def _given_anew(suspect: Suspect, calls: Sequence[Mapping[str, Any]], index: int) -> set[str]:
+    """What of its subject a call is given otherwise than the one before, where that is the mode of an argument."""
+    if suspect.subject is None or suspect.subject.origin != "argument" or not suspect.has(Trait.OF_MODES) or not index:
+        return set()
+    before, now = (call.get("inputs", {}) for call in calls[index - 1 : index + 1])
+    fresh = (path for path in {**before, **now} if before.get(path) != now.get(path))
+    return {path for path in fresh if changed(suspect, (path,))}
 
 
 def _explains_error(suspect: Suspect, divergence: Divergence, suspects: Sequence[Suspect], arms: Arms) -> bool:

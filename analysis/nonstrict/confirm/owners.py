@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.confirm.import_names import name_from
@@ -17,11 +18,14 @@ if TYPE_CHECKING:
     from nonstrict.findings import Subject
 
 
-def change_of(program: Program, suspect: Suspect, files: Collection[str] = ()) -> Change | None:
+def change_of(
+    program: Program, suspect: Suspect, files: Collection[str] = (), *, direct: bool = False
+) -> Change | None:
     """How the subject of a finding can be changed from outside; None where nothing is known of it.
 
     `files` are the user's files that the program loads: where there are several, the agent tells globals apart by their
-    modules (`nonstrict_agent.observe.state.module_roots`).
+    modules (`nonstrict_agent.observe.state.module_roots`). `direct` says that the region is the function itself, and
+    has its arguments.
     """
     subject = suspect.subject
     if subject is None:
@@ -34,6 +38,9 @@ def change_of(program: Program, suspect: Suspect, files: Collection[str] = ()) -
     if subject.origin == "receiver":
         # Where the module of a region is kept by the agent: under the name of its class.
         return Change(suspect.function.rpartition(".")[0], path, "", "rebind")
+    if subject.origin == "argument" and suspect.has(Trait.OF_MODES) and direct:
+        place = _parameter(program, suspect, subject.name)
+        return None if place is None else Change(f"argument {place + 1}", path, "", "mode")
     if subject.origin != "global":
         return None
     how = "mode" if suspect.has(Trait.OF_MODES) else "rebind"
@@ -42,6 +49,14 @@ def change_of(program: Program, suspect: Suspect, files: Collection[str] = ()) -
     reached = how == "mode" or path
     name = f"{owner}.{subject.name}" if reached and len(set(files)) > 1 else subject.name
     return Change(name, path, owner, how)
+
+
+def _parameter(program: Program, suspect: Suspect, name: str) -> int | None:
+    """The position of a parameter of the function that a finding is about."""
+    own = (node for node in ast.walk(program.tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    marked = [node for node in own if node.name == suspect.function.rpartition(".")[2]]
+    names = [one.arg for node in marked for one in (*node.args.posonlyargs, *node.args.args)]
+    return names.index(name) if len(marked) == 1 and name in names else None
 
 
 def _owner(program: Program, suspect: Suspect, subject: Subject, *, rebinds: bool) -> str:

@@ -197,7 +197,8 @@ class Session:
         control = self._arms.trace(self._program, like, EAGER, lines=True)
         present = [one for one in suspects if one.number == suspect.number or reached(one, control)]
         traces = [self._arms.trace(self._program, like, name) for name in (FAKE, *self._arms.limits.backends)]
-        return [*present, *obstacles(self.eager(like), traces, suspect, suspects)]
+        own = self._own_regions(like, suspect)
+        return [*present, *obstacles(self.eager(like), traces, suspect, suspects, own)]
 
     def _tell(self, number: int, told: Told) -> None:
         self._told[number] = told
@@ -335,7 +336,8 @@ class Session:
         return settled
 
     def _change_of(self, schedule: Schedule, suspect: Suspect) -> Change | None:
-        return change_of(self._program, suspect, self.eager(schedule).get("files", ()))
+        direct = bool(schedule.alone) or schedule.driver.kind in DIRECT
+        return change_of(self._program, suspect, self.eager(schedule).get("files", ()), direct=direct)
 
     def _loadable(self, schedule: Schedule) -> Schedule:
         """The schedule with as much of the file as it takes to load it."""
@@ -371,12 +373,17 @@ class Session:
         if reason not in {"insensitive", "shared"}:
             return
         if suspect.has(Trait.TELLS):
-            self._judge(schedule._replace(logged=True), suspects, only=(suspect,))
+            # What is told only so, and in another program besides, is none of this one's.
+            if self._like is None:
+                self._judge(schedule._replace(logged=True), suspects, only=(suspect,))
             return
         if suspect.experiment is Experiment.CHANGE:
-            change = self._change_of(schedule, suspect)
-            if change is not None:
-                self._judge(in_turn(schedule, [change]), suspects, only=(suspect,))
+            # What it is given can only be changed where it is called itself.
+            for one in (schedule, schedule._replace(alone=suspect.function)) if marked else (schedule,):
+                change = self._change_of(one, suspect)
+                if change is not None:
+                    self._judge(in_turn(one, [change]), suspects, only=(suspect,))
+                    return
         elif suspect.experiment is Experiment.DRAW or len(self.eager(schedule)["calls"]) < _REPEATS:
             self._judge(schedule._replace(repeat=_REPEATS), suspects, only=(suspect,))
 

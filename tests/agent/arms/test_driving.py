@@ -307,3 +307,32 @@ def test_a_function_that_is_a_region_is_not_wrapped_again(project: Project) -> N
     driver = {"kind": "calls", "name": "step", "given": json.dumps([{"args": [tensor(2)], "kwargs": {}}])}
     (call,) = project.calls(LOOP, driver=driver)
     assert list(call["inputs"]) == ["x"]
+
+
+def test_regions_that_are_not_followed_are_left_to_eager_code(project: Project) -> None:
+    text = """
+import torch
+
+@torch.compile
+def first(x):
+    return x + 1
+
+@torch.compile
+def second(x):
+    return first(x) * 2
+
+def main():
+    for n in range(3):
+        second(first(torch.ones(2)) + n)
+"""
+    trace = project.arm(text, lines=True)
+    lines = {region: set[int]() for region in ("first", "second")}
+    for call, ran in zip(trace["calls"], trace["ran"], strict=True):
+        lines[call["region"]] |= {line for own in ran.values() for line in own}
+    assert {6, 10} <= lines["second"]
+    assert 6 in lines["first"]
+    assert 10 not in lines["first"]
+    for backend in ("eager", "aot_eager"):
+        followed = project.arm(text, backend=backend, follow=[["second", 8]], repeat=2)
+        assert [call["region"] for call in followed["calls"]] == ["second"] * 4
+        assert [result(call) for call in followed["calls"]] == [[6, 6], [6, 6], [8, 8], [10, 10]]
