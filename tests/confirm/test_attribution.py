@@ -115,3 +115,18 @@ def test_another_attribute_of_an_argument_is_not_the_mode_of_its_part() -> None:
         made = arms([first, second], [first, stale])
         (one,) = divergences(made.eager, made.compiled["aot_eager"])
         assert fits(mode, one, made.eager) is proven
+
+
+def test_words_about_tensors_of_eager_code_and_of_traces_are_told_apart():
+    words = {
+        "Please convert all Tensors to FakeTensors first": {"NST101", "NST207"},
+        "Mixing fake modes NYI": {"NST203", "NST207"},
+    }
+    for text, codes in words.items():
+        told = {code for code in ("NST101", "NST203", "NST207") if suspect(code).expectation.foretells(text)}
+        assert told == codes, text
+    refused = Divergence(Channel.ERROR, 0, "no error", "AssertionError: Mixing fake modes NYI")
+    eager = {"calls": [call(1.0)]}
+    assert fits(suspect("NST207", Experiment.EFFECT), refused, eager)
+    assert not fits(suspect("NST203", Experiment.EFFECT), refused, eager)
+    assert fits(suspect("NST203", Experiment.EFFECT), refused._replace(lines=((FILE, LINE),)), eager)

@@ -101,7 +101,9 @@ def fits(suspect: Suspect, divergence: Divergence, eager: Mapping[str, Any]) -> 
     """
     if divergence.channel is Channel.ERROR and not suspect.has(Trait.OPERATOR):
         named = (suspect.places | suspect.chain) & frozenset(divergence.lines)
-        return bool(named) or suspect.expectation.foretells(divergence.compiled)
+        # What an effect leaves behind is named by the words of an error only where that are tensors.
+        by_words = suspect.experiment is not Experiment.EFFECT or suspect.expectation.refusals >= OF_CAPTURES
+        return bool(named) or (by_words and suspect.expectation.foretells(divergence.compiled))
     return _strength(suspect, divergence, eager) > 0
 
 
