@@ -160,8 +160,8 @@ for parameter in layer.parameters():
 optimizer = torch.optim.Adam(layer.parameters(), lr=0.1)
 region = torch.compile(optimizer.step{options})
 """
-#: State of torch that a call meets, and what is compiled: how it is set, and how the region is called, and the region
-#: where it is not a model. `counting` is the backend that counts.
+#: State of torch that a call meets, and what is compiled: how it is set, and how the region is called. `counting` is
+#: the backend that counts.
 STATES = {
     "grad mode": ("[i % 2 == 0 for i in range(12)]", "with torch.set_grad_enabled(value):\n    region(x)"),
     "inference mode": ("[i % 2 == 0 for i in range(12)]", "with torch.inference_mode(value):\n    region(x)"),
@@ -203,10 +203,12 @@ STATES = {
     "rate of an optimizer": (
         "[0.1 / (i + 1) for i in range(12)]",
         'optimizer.param_groups[0]["lr"] = value\nregion()',
-        _OPTIMIZER,
     ),
     "thread": ("list(range(12))", "worker = threading.Thread(target=region, args=(x,))\nworker.start()\nworker.join()"),
 }
+#: What is compiled where it is no model.
+_REGIONS = {"rate of an optimizer": _OPTIMIZER}
+
 #: Their uses, in an order to read them in.
 USES = (*_TENSOR_USES, *_CONTAINER_USES, *_OBJECT_USES)
 _OBJECTS = (
@@ -226,7 +228,7 @@ def rows() -> Iterator[Row]:
                     region, call = SOURCES[source]
                     for options in options_of(kind):
                         yield Row(source, kind, use, options, program(kinds[kind], region, body, call, options))
-    for state, (values, call, *others) in STATES.items():
+    for state, (values, call) in STATES.items():
         for options in OPTIONS:
             kind = Kind(values, "import threading" if "threading" in call else "")
-            yield Row(state, "", "", options, program(kind, *others or [_MODEL], "", call, options))
+            yield Row(state, "", "", options, program(kind, _REGIONS.get(state, _MODEL), "", call, options))
