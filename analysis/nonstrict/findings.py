@@ -236,7 +236,8 @@ class Verdict(NamedTuple):
 
     `reason` is the key of a sentence in `nonstrict.report.verdicts.REASONS`, empty unless inconclusive. `evidence` is
     one sentence: what eager and compiled code gave, after what. `repro` is the path of a script that shows the
-    difference, `files` say what the run would have changed outside the sandbox (`would write runs/log.txt`).
+    difference, `files` say what the run would have changed outside the sandbox (`would write runs/log.txt`). `driver`
+    says what set it going, `inputs` what the first call was given (`x: tensor float32 [2, 3]`).
     """
 
     status: Status
@@ -249,6 +250,8 @@ class Verdict(NamedTuple):
     seconds: float = 0.0
     repro: str = ""
     files: tuple[str, ...] = ()
+    driver: str = ""
+    inputs: tuple[str, ...] = ()
 
 
 class Sighting(NamedTuple):

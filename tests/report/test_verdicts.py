@@ -35,6 +35,8 @@ CONFIRMED = Verdict(
     seconds=0.914,
     repro=".nonstrict/repro/scaled.py",
     files=("would write runs/log.txt", "would delete a.pt"),
+    driver="`main()`",
+    inputs=("x: tensor float32 [2, 3]",),
 )
 REFUTED = Verdict(
     Status.REFUTED,
@@ -118,6 +120,8 @@ def test_json_holds_the_verdict():
         "seconds": 0.914,
         "repro": ".nonstrict/repro/scaled.py",
         "files": ["would write runs/log.txt", "would delete a.pt"],
+        "driver": "`main()`",
+        "inputs": ["x: tensor float32 [2, 3]"],
     }
     assert refuted["severity"] == "note"
     assert (no_inputs["verdict"]["status"], no_inputs["verdict"]["reason"]) == ("inconclusive", "inputs")

@@ -51,6 +51,7 @@ from nonstrict.confirm.programs import (
 from nonstrict.confirm.project import Project
 from nonstrict.confirm.scheduling import MOST_CALLS, calls_for, in_region, in_turn, is_idle, is_trial
 from nonstrict.confirm.sensitivity import reached
+from nonstrict.confirm.setting import inputs_of
 from nonstrict.confirm.shares import shares_of
 from nonstrict.confirm.told import Told, Unexplained, says_more
 from nonstrict.confirm.traces import Arms
@@ -481,10 +482,11 @@ class Session:
     def _publish(self, schedule: Schedule, judgements: Mapping[int, Judgement], *, final: bool = False) -> None:
         """Keep and tell the judgements that say more than those before; the last ones of a schedule replace its own."""
         seconds, files = self._arms.circumstances(self._program, schedule) if final else (0.0, ())
+        inputs = inputs_of(self.eager(schedule)) if final else ()
         for number, judgement in judgements.items():
             if is_idle(schedule, judgement):
                 continue
-            fresh = Told(judgement, seconds, files, self._arms.limits.device, schedule)
+            fresh = Told(judgement, seconds, files, self._arms.limits.device, schedule, inputs=inputs)
             known = self._told[number]
             if says_more(fresh, known) or (final and known.schedule == schedule):
                 self._tell(number, fresh)

@@ -34,7 +34,7 @@ _REASONS = (
 class Told(NamedTuple):
     """The judgement of a finding, how it was reached, how long it took (s), what the run would have changed.
 
-    `without` is the program that was run where other findings were in the way.
+    `without` is the program that was run where other findings were in the way, `inputs` what its first call was given.
     """
 
     judgement: Judgement
@@ -43,6 +43,7 @@ class Told(NamedTuple):
     device: str = ""
     schedule: Schedule | None = None
     without: Neutral | None = None
+    inputs: tuple[str, ...] = ()
 
     @property
     def evidence(self) -> str:

@@ -127,6 +127,7 @@ def _verdict(entry: dict[str, Any]) -> Verdict:
         "status": Status(entry["status"]),
         "outcomes": outcomes,
         "files": tuple(entry["files"]),
+        "inputs": tuple(entry["inputs"]),
     }
     return Verdict(**known)
 

@@ -81,6 +81,8 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
         "seconds": round(verdict.seconds, 3),
         "repro": verdict.repro or None,
         "files": list(verdict.files),
+        "driver": verdict.driver or None,
+        "inputs": list(verdict.inputs),
     }
 
 

@@ -202,6 +202,9 @@ def details(verdict: Verdict) -> Iterator[str]:
     results = {outcome.result for outcome in verdict.outcomes}
     if len(results) > 1 or any(outcome.detail for outcome in verdict.outcomes):
         yield "; ".join(_told(outcome) for outcome in verdict.outcomes)
+    if verdict.driver:
+        given = f", first with {', '.join(verdict.inputs)}" if verdict.inputs else ""
+        yield f"run by {verdict.driver}{given}"
     if verdict.repro:
         yield f"repro: {verdict.repro}"
     if verdict.files:

@@ -1,0 +1,43 @@
+"""What set an experiment going, and what its first call was given: part of what a verdict rests on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nonstrict.confirm.fingerprints import form_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nonstrict.confirm.programs import Schedule
+
+_KINDS = {
+    "function": "`{name}()`",
+    "test": "the test `{name}`",
+    "guard": "the main guard",
+    "block": "the top level of the file",
+    "calls": "calls of `{name}`",
+    "traced": "calls of what `make_fx` makes of `{name}`",
+    "source": "an example that calls `{name}`",
+}
+#: More inputs, and longer ones, are not told.
+_INPUTS, _LENGTH = 6, 60
+
+
+def driver_of(schedule: Schedule) -> str:
+    """What set the run going, in words: `main()`, the main guard, calls of the function."""
+    driver = schedule.driver
+    return _KINDS[driver.kind].format(name=driver.name) if driver.kind in _KINDS else ""
+
+
+def inputs_of(trace: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the first call of a region was given, as `x: tensor float32 [2, 3]`; of many inputs the first ones."""
+    calls = trace.get("calls", ())
+    given: Mapping[str, str] = calls[0].get("inputs", {}) if calls else {}
+    forms = [(path, form_of(told) or told) for path, told in given.items() if not path.startswith("<")]
+    return tuple(f"{path}: {_short(form)}" for path, form in forms[:_INPUTS])
+
+
+def _short(form: str) -> str:
+    line = " ".join(form.split())
+    return line if len(line) <= _LENGTH else f"{line[: _LENGTH - 1]}…"
