@@ -97,7 +97,7 @@ USES: dict[str, dict[str, str]] = {
     "index of what is stored": dict.fromkeys(("int", "int from 0"), "x = x.clone()\nx[v] = 0.5\nreturn x"),
     "slice": dict.fromkeys(("int", "int from 0"), "return x[:v] * 2"),
     "position": dict.fromkeys(("int", "int from 0"), "return x * ROW[v]"),
-    "key": dict.fromkeys(("int", "int from 0", "str", "enum"), "return x * TABLE[v]"),
+    "key": dict.fromkeys(("int", "int from 0", "float", "str", "enum"), "return x * TABLE[v]"),
     "format": dict.fromkeys(("int", "int from 0", "float", "str"), 'return x * len(f"{v}")'),
     "unused": dict.fromkeys(KINDS, "w = v\nreturn x + 1"),
 }

@@ -15,13 +15,11 @@ from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.boundary.dynamic_sizes import MARKS, marking
-from nonstrict.program.contracts.regions import calls, chained, loaders, looped, numbers, pieces, rates
+from nonstrict.program.contracts.regions import calls, chained, each_parameter, loaders, looped, numbers, pieces
 from nonstrict.program.contracts.regions.made import Made, made
 from nonstrict.program.contracts.regions.outward import Asked
 from nonstrict.program.contracts.regions.parts import parts
 from nonstrict.program.contracts.regions.requiring import GRADIENTS, PARAMETER
-from nonstrict.program.domain.values import Kind
-from nonstrict.program.interpret.loop_targets import iterated, loops_giving
 from nonstrict.program.interpret.makers import made_by
 from nonstrict.program.interpret.rounds import MANY, SOME, holds, turns
 from nonstrict.program.objects import naming
@@ -54,6 +52,8 @@ class Difference(NamedTuple):
     along: frozenset[int] | None = None
 
 
+#: The step to the entry that stands for any.
+_FIRST = "[0]"
 _Passed = tuple["Frame", ast.Call, ast.expr]
 
 
@@ -131,16 +131,9 @@ def _of_loops(passing: Mapping[ast.AST, _Passed], *, sized: bool) -> Difference 
             return Difference("last size", _KINDS, node, frame)
         if loaders.is_padded(frame, node, passed):
             return Difference("size", SOME, node, frame)
-        if _is_each_parameter(frame, node, passed):
+        if each_parameter.is_given(frame, node, passed):
             return Difference("size of a parameter", SOME, node, frame)
     return None
-
-
-def _is_each_parameter(frame: Frame, call: ast.AST, passed: ast.expr) -> bool:
-    """Whether a loop gives a call the parameters of modules, one after the other: each has sizes of its own."""
-    is_parameter = frame.machine.evaluate(frame, passed).kind is Kind.PARAMETER
-    loops = loops_giving(frame, call, passed)
-    return any(is_parameter or rates.are_parameters(frame, iterated(frame, loop, passed)) for loop in loops)
 
 
 def _of_form(given: list[_Given]) -> Difference | None:
@@ -265,15 +258,15 @@ class _Region(NamedTuple):
         if function is None or not own or not is_as_passed(function.node, self.name):
             return None
         names = naming.names_in(self.body.machine, function)
-        held = [(self.name, *self.path), *((one,) for one in _unpacked(function.node, self.name, self.path))]
+        first = tuple(_FIRST if step == ANY_ENTRY else step for step in self.path)
+        held = [(self.name, *first), *((one,) for one in _unpacked(function.node, self.name, self.path))]
         found = set[frozenset[int] | None]()
         for node in own_scope(function.node):
             if isinstance(node, ast.Return):
                 value = node.value if at is None else _part(node.value, at)
                 for step in self.path:
                     value = _entry(source(function.node, value), step) if value is not None else None
-                known = source(function.node, value) if value is not None else None
-                either = [known.body, known.orelse] if isinstance(known, ast.IfExp) else [known] if known else []
+                either = _either(function.node, value) if value is not None else []
                 told = (joined_along(names, one, steps) for steps in held for one in either)
                 found.add(next((one for one in told if one is not None), None))
         return found.pop() if len(found) == 1 else None
@@ -282,6 +275,13 @@ class _Region(NamedTuple):
 def _part(value: ast.expr | None, at: int) -> ast.expr | None:
     parts = value.elts if isinstance(value, ast.Tuple) else []
     return parts[at] if at < len(parts) else None
+
+
+def _either(function: FunctionNode, value: ast.expr) -> list[ast.expr]:
+    """What a variable may be bound to, one of two where a condition decides."""
+    bound = use_def(function).every(value.id) if isinstance(value, ast.Name) else ()
+    told = [one.value for one in bound if one.value is not None and one.part is None] or [source(function, value)]
+    return [part for one in told for part in ((one.body, one.orelse) if isinstance(one, ast.IfExp) else (one,))]
 
 
 def _entry(value: ast.expr, step: str) -> ast.expr | None:
