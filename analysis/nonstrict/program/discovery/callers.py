@@ -194,7 +194,7 @@ def passings(machine: Machine, function: Function, name: str) -> Iterator[Passin
     for frame, node, positional, keywords in calls_of_function(machine, function):
         value = keywords.get(name, positional[index] if index < min(len(positional), len(names)) else None)
         if value is not None:
-            expression = passed_expression(node, positional, index, name)
+            expression = passed_expression(node, positional, index, name, 0 if function.owner is None else None)
             yield Passing(frame, node, _held_there(frame, expression) or value, expression)
 
 

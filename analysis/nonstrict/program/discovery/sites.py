@@ -50,13 +50,22 @@ class Passing(NamedTuple):
     expression: ast.expr | None
 
 
-def passed_expression(node: ast.AST, positional: Sequence[Value], index: int, name: str) -> ast.expr | None:
+def passed_expression(
+    node: ast.AST, positional: Sequence[Value], index: int, name: str, bound: int | None = None
+) -> ast.expr | None:
     """What stands in a call for the parameter of that name, which takes the positional value number `index`.
 
-    The first value may be the receiver, which no argument stands for.
+    The first value may be the receiver, which no argument stands for: `bound` says whether it is, where that is known.
+    Then what stands in front of `*args` is known too.
     """
-    if not isinstance(node, ast.Call) or any(isinstance(one, ast.Starred) for one in node.args):
+    if not isinstance(node, ast.Call):
         return None
+    unpacked = next((at for at, one in enumerate(node.args) if isinstance(one, ast.Starred)), None)
+    if unpacked is not None:
+        at = index - bound if bound is not None else unpacked
+        if 0 <= at < unpacked:
+            return node.args[at]
+        return next((keyword.value for keyword in node.keywords if keyword.arg == name), None)
     index -= len(positional) - len(node.args)
     if 0 <= index < len(node.args):
         return node.args[index]

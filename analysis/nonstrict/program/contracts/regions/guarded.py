@@ -244,7 +244,10 @@ def _note_tensors(frame: Frame, node: ast.AST, listed: Value) -> None:
 def _note(frame: Frame, node: ast.AST, value: Value, use: Use) -> None:
     """What comes from outside is used: what the value carries, and a tensor or container itself."""
     for given in inputs(value):
-        frame.emit(Event.GUARD, node, given.place, given.value, how=use, sight=given.sight)
+        # What a member of an enum holds tells which it is.
+        of_member = given.value.kind is Kind.SETTING and value.kind is not Kind.SETTING
+        how = Use.BRANCH if of_member else use
+        frame.emit(Event.GUARD, node, given.place, given.value, how=how, sight=given.sight)
     for one in value.alternatives() if use is Use.LENGTH else ():
         if one.kind in _SIZED and _is_outer(one):
             frame.emit(Event.GUARD, node, one.place, one, how=use)
