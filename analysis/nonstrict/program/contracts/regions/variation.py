@@ -164,6 +164,8 @@ def _each(region: Interpreted, calls: list[Passing]) -> Iterator[Value]:
             anew = value.kind is Kind.UNION and (
                 repeated.times_made(region.machine, one, MANY) > 1 or choosing.is_chosen_anew(one)
             )
+            if value.kind is Kind.NONE and value.place.captured and region.machine.mutations.is_replaced(value.place):
+                continue  # what is filled later is missing in no call that is known
             yield from value.alternatives() if anew else (value,)
 
 
