@@ -9,6 +9,7 @@ from nonstrict.facts.memo import remembered
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.use_def import use_def
+from nonstrict.facts.walk import own_scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,16 @@ def aliases_of(function: FunctionNode) -> dict[str, ast.expr]:
 def _find(function: FunctionNode) -> dict[str, ast.expr]:
     values = ((name, one.value) for name, one in use_def(function).once() if one.part is None)
     return {name: value for name, value in values if value is not None and steps_of(value)}
+
+
+def renamed_in(function: FunctionNode | ast.Module) -> frozenset[ast.AST]:
+    """Where a text reads a variable only to give another one its value: `y` of `z = y`."""
+    return remembered(function, "_nonstrict_renamed", lambda one: frozenset(_renamed(one)))
+
+
+def _renamed(function: FunctionNode | ast.Module) -> Iterator[ast.AST]:
+    assigned = (one for one in own_scope(function) if isinstance(one, ast.Assign) and isinstance(one.value, ast.Name))
+    yield from (one.value for one in assigned if all(isinstance(target, ast.Name) for target in one.targets))
 
 
 def names_beside(node: ast.AST) -> Iterator[str]:

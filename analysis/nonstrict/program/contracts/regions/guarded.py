@@ -9,6 +9,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.events import Decision, Event, Use
+from nonstrict.facts.aliases import renamed_in
 from nonstrict.knowledge.operators import tensor_method, torch_function
 from nonstrict.program.contracts.regions import floats, sizes
 from nonstrict.program.domain.access_paths import Root
@@ -46,7 +47,8 @@ def loaded(frame: Frame, node: ast.AST, value: Value) -> Value:
     tensors alike.
     """
     if value.kind in TENSORS:
-        if frame.caller is None and not value.place.is_view:
+        renames = frame.function is not None and node in renamed_in(frame.function.node)
+        if frame.caller is None and not value.place.is_view and not renames:
             frame.emit(Event.GUARD, node, value.place, _bare(value), how=Use.ARITHMETIC)
         return value
     if any(map(_is_given, value.taint)):
