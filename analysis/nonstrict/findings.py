@@ -373,8 +373,8 @@ class Measured(NamedTuple):
 
     `line` is that of the region's `function` in the file `path`. `graphs` are the numbers of operators of the graphs
     that its first call compiled, `later` counts those of the `calls` after it. `skipped` is why torch passed over it,
-    if it compiled nothing; `backends` are those that it was compiled with. Of real runs, which tell no calls and no
-    backends, it is known what was compiled `again` and how many `seconds` compilation took.
+    if it compiled nothing; `backends` are those that it was compiled with, `again` is what it was compiled again for.
+    Of real runs, which tell no calls and no backends, it is known how many `seconds` compilation took.
     """
 
     function: str

@@ -118,6 +118,24 @@ def test_regions_are_measured_over_their_calls():
     assert from_json(as_json([scaled, other])) == (scaled, other)
 
 
+def test_what_a_region_is_compiled_again_for_is_counted_by_what_the_guards_ask_of():
+    region = {"region": "scaled", "function": "scaled", "path": FILE, "line": 2}
+
+    def again(guard: str, *source: str, limit: bool = False, lines: tuple[int, ...] = (LINE,)) -> dict[str, object]:
+        told = {"function": "scaled", "path": FILE, "line": 2, "had": 1, "limit": limit, "guard": guard}
+        return {**told, "sources": [list(source)], "lines": [[FILE, line] for line in lines]}
+
+    listed = ([], [again("n == 1", "n"), again("x.size()[0] == 3", "x", lines=())], [again("n == 2", "n")])
+    last = [again("n == 3", "n", limit=True)]
+    calls = [call(2.0, **region, compiled={**compiled(graphs=(1,)), "again": each}) for each in (*listed, last)]
+    (scaled,) = measured(trace(*calls), "aot_eager")
+    told = [(one.guard, one.times, one.limit, one.lines[-1].line) for one in scaled.again]
+    assert told == [("n == 3", 2, True, LINE), ("x.size()[0] == 3", 1, False, 2)]
+    assert from_json(as_json([scaled])) == (scaled,)
+    (both,) = united(measured(trace(calls[0]), "inductor"), [scaled])
+    assert both.again == scaled.again
+
+
 def test_what_two_arms_tell_of_a_region_becomes_one():
     region = {"region": "scaled", "function": "scaled", "path": FILE, "line": 2}
     one = measured(trace(call(2.0, **region, compiled=compiled(broken(LINE)))), "aot_eager")

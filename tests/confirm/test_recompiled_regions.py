@@ -244,3 +244,29 @@ def test_a_guard_that_the_program_drops_is_dropped_in_experiments_too(
     (verdict,) = told(nonstrict, tmp_path, text).values()
     assert verdict["status"] == "confirmed"
     assert verdict["evidence"] == "call 2: eager 2, compiled 1, after `scale` changed from 1 to 2"
+
+
+def test_a_report_tells_what_a_region_is_compiled_again_for(
+    nonstrict: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    text = """
+    import torch
+
+    @torch.compile
+    def step(x, n):
+        for _ in range(n):
+            x = x + 1
+        return x
+
+    def main():
+        for n in range(2, 14):
+            step(torch.ones(3), n)
+    """
+    (tmp_path / "model.py").write_text(dedent(text))
+    done = nonstrict("confirm", "model.py", "-n")
+    again, left = done.stdout.splitlines()[-2:]
+    assert again == "  compiled again 7 times, then given up: the last guard that failed: n == 9"
+    assert left.startswith("  falls back to plain Python: all of `step`: ")
+    assert left.endswith(" (GB0039) (foretold)")
+    (told,) = json.loads(nonstrict("confirm", "model.py", "--output-format", "json").stdout)["regions"]
+    assert told["recompilations"] == [{"row": 6, "times": 7, "guard": "n == 9", "gave_up": True}]

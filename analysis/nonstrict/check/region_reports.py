@@ -38,9 +38,9 @@ def region_reports(
     return tuple(_report(one, _predicted(one, predicted), known, texts) for one in own)
 
 
-def _is_about_breaks(diagnostic: Diagnostic) -> bool:
+def _is_about(diagnostic: Diagnostic, experiment: Experiment) -> bool:
     rule = RULES.get(diagnostic.code)
-    return rule is not None and rule.experiment is Experiment.BREAK
+    return rule is not None and rule.experiment is experiment
 
 
 def _predicted(measured: Measured, regions: Iterable[Region]) -> Region | None:
@@ -58,13 +58,14 @@ def _report(
     measured: Measured, predicted: Region | None, known: Sequence[Diagnostic], texts: dict[str, Source]
 ) -> RegionReport:
     seen = tuple(_seen(one, known, texts) for one in measured.breaks)
-    breaking = [one for one in known if _is_about_breaks(one)]
+    breaking = [one for one in known if _is_about(one, Experiment.BREAK)]
     named = [one.finding for one in seen if one.finding is not None and not one.finding.observed]
     own = [one for one in breaking if one.function == measured.function and not one.observed]
     foretold = tuple(dict.fromkeys((*own, *named)))
     unseen = tuple(one for one in foretold if one not in named and not _is_confirmed(one))
     where = location_of(Line(measured.path, measured.line), texts)
-    return RegionReport(measured, predicted, where, seen, foretold, unseen)
+    limited = any(_is_about(one, Experiment.LIMIT) and one.function == measured.function for one in known)
+    return RegionReport(measured, predicted, where, seen, foretold, unseen, limited)
 
 
 def _seen(broken: Break, known: Sequence[Diagnostic], texts: dict[str, Source]) -> SeenBreak:
@@ -79,6 +80,6 @@ def _naming(broken: Break, known: Sequence[Diagnostic], texts: dict[str, Source]
     """The finding about a break on its line, else what explains it there; that at its column, if there are several."""
     where = broken.lines[-1]
     on_line = [one for one in known if (os.path.abspath(where.path), where.line) in lines_of(one, texts)]
-    about = [one for one in on_line if _is_about_breaks(one)] or (on_line if broken.explained else [])
+    about = [one for one in on_line if _is_about(one, Experiment.BREAK)] or (on_line if broken.explained else [])
     place = location_of(where, texts)
     return min(about, key=lambda one: abs(one.location.column - place.column), default=None)

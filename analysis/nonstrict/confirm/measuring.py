@@ -36,7 +36,20 @@ def _region(key: tuple[str, str, int], calls: Sequence[Mapping[str, Any]], backe
         tuple(left),
         next((str(one["skipped"]) for one in calls if one["skipped"]), ""),
         (backend,),
+        _again(calls, Line(path, line)),
     )
+
+
+def _again(calls: Sequence[Mapping[str, Any]], region: Line) -> tuple[Recompiled, ...]:
+    """What a region was compiled again for, by what the guards ask of; each with the last one that failed."""
+    found: dict[tuple[tuple[str, ...], ...], Recompiled] = {}
+    for one in (each for call in calls for each in call.get("again", ())):
+        sources = tuple(tuple(map(str, source)) for source in one["sources"])
+        lines = tuple(Line(str(path), int(line)) for path, line in one["lines"]) or (region,)
+        before, limit = found.get(sources), bool(one["limit"])
+        times = (before.times if before is not None else 0) + (not limit)
+        found[sources] = Recompiled(str(one["guard"]), sources, lines, times, 0.0, limit)
+    return tuple(found.values())
 
 
 def breaks_of(compiled: Mapping[str, Any]) -> tuple[Break, ...]:
@@ -66,6 +79,7 @@ def united(known: Sequence[Measured], more: Iterable[Measured], *, calls: bool =
             breaks=_united((before.breaks, one.breaks)),
             fallbacks=tuple(dict.fromkeys((*before.fallbacks, *one.fallbacks))),
             backends=tuple(dict.fromkeys((*before.backends, *one.backends))),
+            again=max(before.again, one.again, key=lambda again: sum(each.times for each in again)),
         )
     return list(found.values())
 

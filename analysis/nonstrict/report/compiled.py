@@ -33,7 +33,8 @@ class SeenBreak(NamedTuple):
 class RegionReport(NamedTuple):
     """What was seen of a region, what the analysis says of it, and the findings that say where it breaks.
 
-    `unseen` are those of them that were not seen.
+    `unseen` are those of them that were not seen. With `limited`, a finding says that torch gives the region up for what
+    varies.
     """
 
     measured: Measured
@@ -42,6 +43,7 @@ class RegionReport(NamedTuple):
     breaks: tuple[SeenBreak, ...]
     foretold: tuple[Diagnostic, ...]
     unseen: tuple[Diagnostic, ...]
+    limited: bool = False
 
     @property
     def graphs(self) -> tuple[int, int] | None:
@@ -55,7 +57,8 @@ class RegionReport(NamedTuple):
     def left(self) -> frozenset[str]:
         """The functions that the analysis says torch leaves to plain Python."""
         parts = self.predicted.parts if self.predicted is not None else ()
-        found = {self.measured.function} if any(one.gives_up for one in self.foretold) else set[str]()
+        gives_up = self.limited or any(one.gives_up for one in self.foretold)
+        found = {self.measured.function} if gives_up else set[str]()
         return frozenset(found | {one.function for one in parts if one.kind == "eager"})
 
 
@@ -67,7 +70,8 @@ def text_of(report: RegionReport) -> str:
     where = f"{one_line(place.path)}:{cell}{place.row}"
     backends = " and ".join(measured.backends)
     lines = [f"`{measured.function}` ({where}), {plural(measured.calls, 'call')} on {backends}:"]
-    lines += [f"  {line}" for line in (_graphs(report), *_breaks(report), *_fall_backs(report), *_unseen(report))]
+    parts = (_graphs(report), *_breaks(report), *_again(report), *_fall_backs(report), *_unseen(report))
+    lines += [f"  {line}" for line in parts]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -100,6 +104,12 @@ def _breaks(report: RegionReport) -> Iterator[str]:
         where = seen.location
         position = shown_position(where.path, where.row, where.column, where.cell)
         yield f"  {number}. {position}: {seen.broken.text}: {_how_foretold(seen)}"
+
+
+def _again(report: RegionReport) -> Iterator[str]:
+    for one in report.measured.again:
+        end = ", then given up" if one.limit else ""
+        yield f"compiled again {plural(one.times, 'time')}{end}: the last guard that failed: {one_line(one.guard)}"
 
 
 def _how_foretold(seen: SeenBreak) -> str:
@@ -157,6 +167,10 @@ def record_of(report: RegionReport, context: Context) -> dict[str, Any]:
         "later_graphs": measured.later,
         "skipped": measured.skipped or None,
         "breaks": [_break_record(seen, context) for seen in report.breaks],
+        "recompilations": [
+            {"row": one.lines[-1].line, "times": one.times, "guard": one.guard, "gave_up": one.limit}
+            for one in measured.again
+        ],
         "fall_backs": [
             {
                 "function": left.function,
