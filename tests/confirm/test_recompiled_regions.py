@@ -269,4 +269,4 @@ def test_a_report_tells_what_a_region_is_compiled_again_for(
     assert left.startswith("  falls back to plain Python: all of `step`: ")
     assert left.endswith(" (GB0039) (foretold)")
     (told,) = json.loads(nonstrict("confirm", "model.py", "--output-format", "json").stdout)["regions"]
-    assert told["recompilations"] == [{"row": 6, "times": 7, "guard": "n == 9", "gave_up": True}]
+    assert told["recompilations"] == [{"row": 4, "times": 7, "guard": "n == 9", "gave_up": True}]

@@ -33,8 +33,8 @@ class SeenBreak(NamedTuple):
 class RegionReport(NamedTuple):
     """What was seen of a region, what the analysis says of it, and the findings that say where it breaks.
 
-    `unseen` are those of them that were not seen. With `limited`, a finding says that torch gives the region up for what
-    varies.
+    `unseen` are those of them that were not seen. With `limited`, a finding says that torch gives the region up for
+    what varies.
     """
 
     measured: Measured
