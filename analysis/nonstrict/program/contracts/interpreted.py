@@ -42,6 +42,10 @@ class Interpreted:
         self.receiver = receiver
         #: of a region, whether sizes and numbers are dynamic from the start; None where that is left to Dynamo
         self.dynamic: bool | None = None
+        #: of a region, how often it is compiled at most as its application says; None where that is not said or known
+        self.recompile_limit: int | None = None
+        #: of a region, whether what it is compiled to may be kept apart for each application
+        self.isolates = False
 
     @cached_property
     def summary(self) -> Summary:

@@ -199,11 +199,24 @@ class CompileOptions(NamedTuple):
     backend: object = Told.NOT_GIVEN
     options: tuple[tuple[str, object], ...] | Told | None = Told.NOT_GIVEN
     disable: object = Told.NOT_GIVEN
+    recompile_limit: object = Told.NOT_GIVEN
+    isolate_recompiles: object = Told.NOT_GIVEN
 
     def common(self, other: CompileOptions) -> CompileOptions:
         """What is known of the options of either of two."""
         pairs = zip(self._fields, self, other, strict=True)
         return self._replace(**{name: Told.NOT_KNOWN for name, one, another in pairs if one != another})
+
+    @property
+    def most(self) -> int | None:
+        """How often a region is compiled at most; None where that is left to Dynamo, or is not known."""
+        told = self.recompile_limit
+        return told if isinstance(told, int) and not isinstance(told, bool) else None
+
+    @property
+    def isolates(self) -> bool:
+        """Whether each application may keep what it compiles apart from that of others."""
+        return self.isolate_recompiles is True or self.isolate_recompiles is Told.NOT_KNOWN
 
     @property
     def guard_filter(self) -> object:

@@ -35,6 +35,8 @@ def options(keywords: Mapping[str, Value]) -> CompileOptions:
         backend=_constant(keywords.get("backend"), missing),
         options=_entries(keywords.get("options"), missing),
         disable=_switch(keywords.get("disable"), missing),
+        recompile_limit=_constant(keywords.get("recompile_limit"), missing),
+        isolate_recompiles=_switch(keywords.get("isolate_recompiles"), missing),
     )
 
 

@@ -50,7 +50,7 @@ def told_apart(region: Interpreted, place: AccessPath) -> list[Passing]:
     Of a variable of the function that makes the region, what the calls of that function pass for it.
     """
     if place.root is Root.CELL:
-        return _given_to_maker(region, place)
+        return _given_to_maker(region, place) if not region.isolates else []
     function = region.mark.function
     owner = function.owner if function is not None else None
     if function is None or owner is None or place.root is not Root.ARGUMENT or len(place.path) != 1:
@@ -89,6 +89,8 @@ def compiled_by_constructions(region: Interpreted) -> Compiled:
     function = region.mark.function
     if region.mark.target.kind is Kind.FUNCTION:
         return Compiled(any_of_class=True)
+    if region.isolates:
+        return Compiled()  # each application has compilations of its own
     sites = region.machine.part(Compilations).at.values()
     made = [site for site in sites if any(one.function is function for one in site.compiled)]
     if any(_applies_to_several(region, site) for site in made):

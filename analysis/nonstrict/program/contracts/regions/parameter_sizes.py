@@ -99,7 +99,7 @@ def _of_makers(region: Interpreted) -> Iterator[Sized]:
     """Of a region that a function makes anew for each of its calls: the modules that this function makes for it."""
     function = region.mark.function
     around = closure_of(function) if function is not None else None
-    if around is None or around.function is None:
+    if around is None or around.function is None or region.isolates:
         return
     called = (layer for layer in region.observed(Event.LAYER) if layer.effect.place.root is Root.CELL)
     held = {layer.effect.place.name: layer for layer in called}
@@ -115,7 +115,9 @@ def _of_torch_module(region: Interpreted) -> Iterator[Sized]:
     machine, mark = region.machine, region.mark
     site = machine.part(Compilations).at.get(mark.node)
     module = machine.project.module(mark.path)
-    if mark.function is not None or site is None or module is None or not isinstance(mark.node, ast.Call):
+    if mark.function is not None or region.isolates or site is None or module is None:
+        return
+    if not isinstance(mark.node, ast.Call):
         return
     frame = machine.static_frame(site.within) if site.within is not None else machine.module_frame(module)
     given = instances.compiled_by(mark.node)

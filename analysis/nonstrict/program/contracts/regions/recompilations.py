@@ -273,6 +273,8 @@ def _config(region: Interpreted) -> str:
 
 def _limit(region: Interpreted) -> int:
     """How often the region is compiled at most; `MANY` where the program says that, and it is not known how often."""
+    if region.recompile_limit is not None:
+        return region.recompile_limit
     said = (dynamo_options.constants(region.machine, option, region.mark.path) for option in _LIMITS)
     told = frozenset[object]().union(*said)
     limits = [one for one in told if isinstance(one, int) and not isinstance(one, bool)]

@@ -70,6 +70,7 @@ class CompiledRegion(MarkedBody):
         self.fullgraph = region.fullgraph
         #: whether sizes and numbers are dynamic from the start; None where that is left to Dynamo, or is not known
         self.dynamic = region.options.dynamic if isinstance(region.options.dynamic, bool) else None
+        self.recompile_limit, self.isolates = region.options.most, region.options.isolates
         #: the name of what compiles the graphs; "" where it is not known
         self.backend = region.backend
         #: why the region cannot be read

@@ -60,6 +60,7 @@ class TorchModule(MarkedBody):
         self.function = target.dotted.rpartition(".")[2]
         self.fullgraph = site.options.fullgraph is True
         self.dynamic = site.options.dynamic if isinstance(site.options.dynamic, bool) else None
+        self.recompile_limit, self.isolates = site.options.most, site.options.isolates
 
     def observed(self, *events: Event) -> Iterator[Observed]:
         """The tensors that its calls pass, and the mode that a layer reads."""
