@@ -13,7 +13,15 @@ from nonstrict.facts.scopes import is_deferred, parameter_names
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import BASE_MODULES
-from nonstrict.program.contracts.marks import bound_later, compiling, handing, outcomes, overriding, replacing
+from nonstrict.program.contracts.marks import (
+    bound_later,
+    compiling,
+    handing,
+    outcomes,
+    overriding,
+    replacing,
+    several_objects,
+)
 from nonstrict.program.contracts.marks.identity import differ
 from nonstrict.program.contracts.regions import compilations
 from nonstrict.program.discovery.subclasses import subclasses
@@ -165,7 +173,9 @@ def note_region(frame: Frame, node: ast.AST, target: Value, options: CompileOpti
             others = frame.machine.recompiled.setdefault(function.node, [])
             if len(others) < _MAX_OBJECTS and not any(_is_alike(region, other) for other in (known, *others)):
                 others.append(region)
-        elif known is None or whole:
+        elif known is not None and not whole:
+            frame.machine.regions[function.node] = several_objects.with_another(known, alternative)
+        else:
             frame.machine.regions[function.node] = region
             if isinstance(function.node, ast.Lambda) and frame.static:
                 frame.machine.static_frame(function)  # nothing else looks into it for calls of marked functions

@@ -44,6 +44,14 @@ class Compiled(NamedTuple):
         return self.any_of_class or construction in self.constructions
 
 
+def is_kept_apart(region: Interpreted, place: AccessPath) -> bool:
+    """Whether a place lies in the object of a method that each application compiles for its own object alone."""
+    function = region.mark.function
+    if function is None or not region.isolates or region.mark.target.kind is Kind.FUNCTION:
+        return False
+    return bool(place.path) and region.parameter_at(place) == receiver_of(function.node)
+
+
 def told_apart(region: Interpreted, place: AccessPath) -> list[Passing]:
     """What the constructions of the objects give the attribute at a place; none where the region is of one object.
 

@@ -84,7 +84,8 @@ def of(region: Interpreted, given: Effect) -> Varied:
     made = instances.told_apart(region, given.place)
     if made and (several := _given_to(region, made)).number > 1:
         return several
-    passed = _passed(region, given) if given.place.root is Root.ARGUMENT else _NONE
+    is_passed = given.place.root is Root.ARGUMENT and not instances.is_kept_apart(region, given.place)
+    passed = _passed(region, given) if is_passed else _NONE
     return passed if passed.number > 1 else _written(region, given)
 
 
