@@ -44,7 +44,7 @@ class Net(nn.Module):
     def forward(self, x):
         return x
 """
-_UNKNOWN = CompileOptions(*[Told.NOT_KNOWN] * 6)
+_UNKNOWN = CompileOptions(*[Told.NOT_KNOWN] * len(CompileOptions._fields))
 
 
 def _compiled(folder: Path, code: str) -> list[Region]:
@@ -90,6 +90,8 @@ def _regions(folder: Path, code: str) -> dict[str, CompileOptions]:
         ("functools.partial(torch.compile, **vars(args))(f)", _UNKNOWN),
         ("torch.compile(backend='eager')(f)", CompileOptions(backend="eager")),
         ("torch.compile(model=f, disable=args.eager)", CompileOptions(disable=Told.NOT_KNOWN)),
+        ("torch.compile(f, recompile_limit=4)", CompileOptions(recompile_limit=4)),
+        ("torch.compile(f, isolate_recompiles=WHOLE)", CompileOptions(isolate_recompiles=True)),
         ("built(f)", CompileOptions(fullgraph=False)),
         ("built(f, True, backend='eager')", CompileOptions(fullgraph=True, backend="eager")),
         ("built(f, **vars(args))", _UNKNOWN),

@@ -44,7 +44,7 @@ class Interpreted:
         self.dynamic: bool | None = None
         #: of a region, how often it is compiled at most as its application says; None where that is not said or known
         self.recompile_limit: int | None = None
-        #: of a region, whether what it is compiled to may be kept apart for each application
+        #: of a region, whether each application is known to keep what it compiles apart
         self.isolates = False
 
     @cached_property

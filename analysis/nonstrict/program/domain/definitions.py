@@ -215,8 +215,8 @@ class CompileOptions(NamedTuple):
 
     @property
     def isolates(self) -> bool:
-        """Whether each application may keep what it compiles apart from that of others."""
-        return self.isolate_recompiles is True or self.isolate_recompiles is Told.NOT_KNOWN
+        """Whether each application keeps what it compiles apart from that of others, as far as known."""
+        return self.isolate_recompiles is True
 
     @property
     def guard_filter(self) -> object:
