@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.events import Event, Use
 from nonstrict.facts import arguments, succession
 from nonstrict.facts.walk import own_scope, walk
-from nonstrict.program.contracts.regions import called_modules, calls
+from nonstrict.program.contracts.regions import called_modules, calls, leading
 from nonstrict.program.discovery import callers
 from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.definitions import Function
@@ -23,7 +23,7 @@ from nonstrict.program.interpret.rounds import holds, varies_in_loop
 from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.program.contracts.interpreted import Interpreted
@@ -72,7 +72,7 @@ def observed(region: Interpreted) -> Iterator[tuple[Observed, int]]:
     """A call of a region of whose modules parameters are frozen in some calls and not in others, for each module."""
     made = [(frame, node) for frame, node, _, _ in calls.of(region) if isinstance(node, ast.Call)]
     texts = _Texts()
-    switches = [one for frame in _around(made, _HOPS) for one in texts.switches(frame)]
+    switches = [one for frame in leading.frames(region) for one in texts.switches(frame)]
     own = _modules(region) if switches else _NONE
     for one in {id(each.held): each for each in switches}.values():
         if not own & _within(one.held):
@@ -104,15 +104,6 @@ class _Texts:
         if id(frame) not in self._known:
             self._known[id(frame)] = frame, list(_switches(frame))
         return self._known[id(frame)][1]
-
-
-def _around(made: Iterable[tuple[Frame, ast.AST]], hops: int) -> Iterator[Frame]:
-    """The frames that make some calls, and those that call their functions."""
-    for frame in {id(one): one for one, _ in made}.values():
-        yield frame
-        if frame.function is not None and hops:
-            outer = callers.calls_of_function(frame.machine, frame.function)
-            yield from _around([(there, node) for there, node, _, _ in outer], hops - 1)
 
 
 def _runs(frame: Frame, call: ast.Call, held: AbstractObject) -> bool:

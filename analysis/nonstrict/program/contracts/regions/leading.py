@@ -32,6 +32,11 @@ def loops(region: Interpreted) -> Iterator[tuple[Frame, Loop]]:
                 yield frame, node
 
 
+def frames(region: Interpreted) -> list[Frame]:
+    """The frames that make such calls, each once."""
+    return list({id(frame): frame for frame, _ in _leading(region)}.values())
+
+
 def _leading(region: Interpreted) -> Iterator[tuple[Frame, ast.AST]]:
     found = [(frame, node) for frame, node, _, _ in calls.of(region)]
     for _ in range(_HOPS):
