@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.knowledge.operators import Operator
 
+#: What makes so many numbers between two.
+_SPACED = frozenset({"linspace", "logspace"})
 #: What makes a parameter of a tensor.
 PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 
@@ -41,6 +43,9 @@ def shape(
         return None
     if call.name == "arange" and len(expression.args) == 1:
         return (expression.args[0],)
+    if call.name in _SPACED:
+        told = [*expression.args[2:3], *(one.value for one in expression.keywords if one.arg == "steps")]
+        return (told[0],) if told else None
     if call.name == "tensor":
         return _of_literal(operand) if operand is not None else None
     return _of_sizes(operator, around, expression) if operator is not None else None

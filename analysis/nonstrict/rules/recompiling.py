@@ -22,6 +22,9 @@ def changes(one: Recompilation) -> str:
         return f"{name} {'grows' if grows else 'changes'} in each call"
     if effect.event is Event.LAYER:
         return f"{name} has parameters of other sizes from call to call"
+    if one.beside:
+        *others, last = (name, *(f"`{place.text}`" for place in one.beside))
+        return f"{', '.join(others)} and {last} vary from call to call"
     if effect.how is not Use.LENGTH:
         return f"{name} varies from call to call"
     return f"{name} has {'other keys' if 'keys' in one.kinds else 'another length'} from call to call"

@@ -27,7 +27,7 @@ def _any_sequence(given: Sequence[Value]) -> Value | None:
     """Any of some lists, or tuples, that were made here: what all of them have at a position is told there."""
     first, heaps = given[0], [one.heap for one in given if one.heap is not None]
     elements = [heap.element for heap in heaps if heap.element is not None]
-    plain = {(one.kind, one.place, one.ref) for one in given} == {(first.kind, FRESH, first.ref)}
+    plain = {(one.kind, one.ref) for one in given} == {(first.kind, first.ref)}
     if first.kind not in _SEQUENCES or not plain or len(elements) != len(given) or len({*map(id, heaps)}) == 1:
         return None
     made = AbstractObject()

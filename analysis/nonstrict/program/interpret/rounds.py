@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.reaching import source
+from nonstrict.facts.shapes import shape
 from nonstrict.facts.walk import walk
 from nonstrict.models.members import REMOVING, STORING
 from nonstrict.program.domain.constant_folding import key_of
@@ -240,7 +241,9 @@ def tells_apart(frame: Frame | None, node: ast.expr, distinct: set[str]) -> bool
             return _is_bounded(frame, node, distinct)
         writes = isinstance(node.func, ast.Attribute) and node.func.attr == "format"
         named = getattr(node.func, "id", "")
-        keeps = writes or named in ("str", "repr") or (bool(named) and _makes_object(frame, node.func))
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "item" and not node.args:
+            return tells_apart(frame, node.func.value, distinct)
+        keeps = writes or named in ("str", "repr", "float") or (bool(named) and _makes_object(frame, node.func))
         return keeps and any(tells_apart(frame, part, distinct) for part in node.args)
     return False
 
@@ -317,12 +320,22 @@ def length(frame: Frame | None, iterable: ast.expr, counting: int = SOME) -> int
     made = source(naming.text_of(frame), iterable) if frame is not None else iterable
     if made is not iterable:
         return length(frame, made, counting)
+    if frame is not None and isinstance(iterable, ast.Call) and (rows := _of_tensor(frame, iterable)) is not None:
+        return max(_counted(frame, [rows], counting), SOME)
     held = frame.machine.evaluate(frame, iterable) if frame is not None else UNKNOWN
     if held.heap is None or held.heap.loose is not None or held.heap.open:
         return SOME
     if held.kind is Kind.DICT:
         return max(len(held.heap.items), SOME)
     return max(_different(held.heap.items.values()), SOME) if held.kind in _LISTED else SOME
+
+
+def _of_tensor(frame: Frame, made: ast.Call) -> ast.expr | None:
+    """How many rows a tensor has that is made there, as itself or as a list of its numbers: `.tolist()`."""
+    listed = isinstance(made.func, ast.Attribute) and made.func.attr == "tolist"
+    tensor = made.func.value if listed and isinstance(made.func, ast.Attribute) else made
+    sizes = shape(naming.names_at(frame), naming.text_of(frame), tensor)
+    return sizes[0] if sizes else None
 
 
 def _counted(frame: Frame | None, bounds: list[ast.expr], counting: int) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.program.domain import constant_folding
 from nonstrict.program.domain.access_paths import FRESH, VIEW, Root
+from nonstrict.program.domain.any_of import any_of
 from nonstrict.program.domain.values import (
     DICT_VIEW,
     NUMBER,
@@ -70,13 +71,19 @@ def _element(frame: Frame, node: ast.AST, iterable: Value) -> Value:
         return STRING if not keys or any(isinstance(key, str) for key in keys) else UNKNOWN
     frame.advance(node, iterable)
     if iterable.heap is not None and iterable.heap.element is not None:
-        element = iterable.heap.element
+        element = _any_entry(iterable.heap, iterable.heap.element)
         if iterable.place.root is FRESH.root:
             return element
         element = relocated(element, iterable.place.step("[]"))
         # Of numbers it is enough that iterating reads the container.
         return element if _is_number(element) else attributes.held(iterable, element)
     return UNKNOWN.at(iterable.place.step("[]"))
+
+
+def _any_entry(heap: AbstractObject, element: Value) -> Value:
+    """Any entry of a container: of lists that are all known, a list of which less is known."""
+    known = heap.items.values() if heap.loose is None and not heap.open else ()
+    return any_of(known) or element if element.kind is Kind.UNKNOWN else element
 
 
 def _is_number(element: Value) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.program.domain.access_paths import AccessPath, Root
-from nonstrict.program.domain.values import Kind, Value, join
+from nonstrict.program.domain.held_inside import at_path
+from nonstrict.program.domain.values import Kind, Value
 
 if TYPE_CHECKING:
     from nonstrict.program.contracts.interpreted import Interpreted
@@ -74,14 +75,14 @@ def of_objects(region: Interpreted, place: AccessPath) -> tuple[str, ...]:
 def held_at(region: Interpreted, place: AccessPath) -> Value | None:
     """What lives at a place before the region runs, as far as known."""
     holder = holders(region, place)[-1]
-    return _stepped(holder, place.path[-1]) if place.path else holder
+    return at_path(holder, place.path[-1:])
 
 
 def holders(region: Interpreted, place: AccessPath) -> list[Value | None]:
     """What the root of a place and each of its steps but the last hold, as far as known."""
     found = [_known(region.held_at(place))]
     for step in place.path[:-1]:
-        found.append(_known(_stepped(found[-1], step)))
+        found.append(_known(at_path(found[-1], (step,))))
     return found
 
 
@@ -89,11 +90,3 @@ def _known(held: Value | None) -> Value | None:
     """What is seen to live somewhere, whatever else may: only what is seen varies."""
     seen = [one for one in held.alternatives() if one.kind is not Kind.UNKNOWN] if held is not None else []
     return seen[0] if len(seen) == 1 else held
-
-
-def _stepped(held: Value | None, step: str) -> Value | None:
-    found: Value | None = None
-    for one in held.alternatives() if held is not None else ():
-        reached = one.heap.step(step) if one.heap is not None else None
-        found = join(found, reached) if reached is not None else found
-    return found

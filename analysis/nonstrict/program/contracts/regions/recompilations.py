@@ -8,6 +8,7 @@ from nonstrict.events import Event, Lowered, Use
 from nonstrict.knowledge import guards
 from nonstrict.program.contracts.regions import (
     between,
+    combined,
     differing_options,
     drawn_flags,
     freezing,
@@ -71,7 +72,7 @@ class Recompilation(NamedTuple):
     must not. `changed` says that the region changes it itself, `refused` that torch has no graph for a value that
     varies. With `settles` more values need no more compilations, without there is one for each. `kinds` are those
     of the values as the table of guards names them; of a state of torch its source. `rows` are those of the table
-    that it was told from.
+    that it was told from. `beside` are other places that vary too, with which it is as many combinations.
     """
 
     seen: Observed
@@ -84,6 +85,7 @@ class Recompilation(NamedTuple):
     settles: bool = False
     kinds: frozenset[str] = frozenset()
     rows: tuple[Row, ...] = ()
+    beside: tuple[AccessPath, ...] = ()
 
     @property
     def grows(self) -> bool:
@@ -114,7 +116,7 @@ def of_region(region: Interpreted, stale: Collection[AccessPath]) -> Iterator[Re
         if found is not None and seen.effect.node not in at:
             at.add(seen.effect.node)
             yield found._replace(kinds=frozenset({source}))
-    used = [*_of_uses(region, {*changed, *stale})]
+    used = [*_with_combined(region, [*_of_uses(region, {*changed, *stale})])]
     yield from used
     told = {one.span for each in used for one in each.evidence}
     sized = _of_parameters(region)
@@ -189,6 +191,25 @@ def _of_uses(region: Interpreted, but: Collection[AccessPath]) -> Iterator[Recom
         yield one._replace(seen=first[place]) if place in first and one.seen.effect.how is Use.ARITHMETIC else one
 
 
+def _with_combined(region: Interpreted, used: list[Recompilation]) -> Iterator[Recompilation]:
+    """The same; in the place of several that are too many only together, the first of them with the others."""
+    apart = [one for one in used if not one.settles or one.kinds <= _ONE_OR_OTHER]
+    several = [one for one in apart if not (one.limit or one.refused) and one.values < MANY]
+    number = combined.number(region, {one.place: one.values for one in several})
+    together = number > max((one.values for one in several), default=0) and number > _limit(region)
+    for one in used:
+        if not together or one not in several:
+            yield one
+        elif one is several[0]:
+            beside, evidence = tuple(other.place for other in several[1:]), _evidence(several)
+            most = _limit(region)
+            yield one._replace(compilations=most, values=number, limit=True, evidence=evidence, beside=beside)
+
+
+def _evidence(several: Iterable[Recompilation]) -> tuple[Related, ...]:
+    return tuple(dict.fromkeys(related for one in several for related in one.evidence))
+
+
 def _guarded(region: Interpreted) -> Iterator[Observed]:
     """The uses of what a region has from outside, and what it returns of them."""
     returned = guarded.returned(region.summary)
@@ -204,7 +225,7 @@ def _cost(one: Recompilation) -> tuple[bool, bool, int]:
 
 def _of_use(region: Interpreted, seen: Observed, varied: Varied) -> Recompilation | None:
     use, place = seen.effect.how, seen.effect.place
-    if seen.effect.sight.lost:
+    if seen.effect.sight.lost and not _is_each_constant(region, place, varied):
         varied = varied._replace(number=min(varied.number, SOME))
     if use is None or varied.number < _SEVERAL:
         return None
@@ -212,7 +233,7 @@ def _of_use(region: Interpreted, seen: Observed, varied: Varied) -> Recompilatio
         rows = rows_of(sources(region, size.tensor), varied.kinds, sizes.USES[use]) if use in sizes.USES else ()
         found = _recompilation(seen, told_by(region, rows), varied.number, varied.evidence, region)
         return found._replace(kinds=varied.kinds, rows=rows) if found is not None else None
-    if use is Use.BRANCH and varied.kinds <= _DECIDING and idle_paths.has_idle_path(region):
+    if varied.kinds <= _DECIDING and _decides(region, place) and idle_paths.has_idle_path(region):
         return None  # whether the first call computes anything, the number decides
     of_list = varied.kinds <= drawn_flags.KINDS
     among = (
@@ -226,10 +247,26 @@ def _of_use(region: Interpreted, seen: Observed, varied: Varied) -> Recompilatio
         use = Use.PARAMETER  # what is computed with may be missing only where an operator or a layer is given it
     rows = rows_of(among, varied.kinds, str(use.value))
     told = told_by(region, rows)
-    if use is Use.PARAMETER and varied.kinds == _FLOATS and _is_constant_in_graph(region, place):
-        told, rows = guards.Compiled(guards.limit(region.torch), lasting=False, guard=""), ()
+    if use is Use.PARAMETER and _FLOATS <= varied.kinds <= _NUMBERS and _is_constant_in_graph(region, place):
+        rows = rows_of(among, varied.kinds - _FLOATS, str(use.value))  # as whole numbers, where they may be such
+        each = guards.Compiled(guards.limit(region.torch), lasting=False, guard="")
+        told = told_by(region, rows) if rows else each
     found = _recompilation(seen, told, varied.number, varied.evidence, region)
     return found._replace(kinds=varied.kinds, rows=rows) if found is not None else None
+
+
+def _decides(region: Interpreted, place: AccessPath) -> bool:
+    """Whether the region branches on what lives there."""
+    return any(one.effect.how is Use.BRANCH and one.effect.place == place for one in region.observed(Event.GUARD))
+
+
+def _is_each_constant(region: Interpreted, place: AccessPath, varied: Varied) -> bool:
+    """Whether Dynamo makes a constant of each number that lives there, whatever is computed with it."""
+    if not varied.kinds or not varied.kinds <= _NUMBERS or sizes.at(place) is not None:
+        return False
+    among = of_objects(region, place) if varied.of_objects else sources(region, place)
+    told = told_by(region, rows_of(among, varied.kinds, Use.ARITHMETIC.value))
+    return told is not None and not told.lasting
 
 
 def _is_constant_in_graph(region: Interpreted, place: AccessPath) -> bool:
@@ -240,7 +277,10 @@ def _is_constant_in_graph(region: Interpreted, place: AccessPath) -> bool:
 
 _SEVERAL = 2
 _FLOATS = frozenset({"float"})
+_NUMBERS = _FLOATS | {"int"}
 _OPTIONAL = frozenset({types_passed.OPTIONAL})
+#: Kinds of which there are two, each compiled for by itself.
+_ONE_OR_OTHER = frozenset({"bool", "requires_grad", "parameter", *_OPTIONAL})
 #: Values that a first call may go a way with on which nothing is computed.
 _DECIDING = _FLOATS | {"int", "type of a plain value"}
 

@@ -29,6 +29,7 @@ from nonstrict.program.discovery import callers
 from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.constant_folding import key_of
 from nonstrict.program.domain.effects import span_of
+from nonstrict.program.domain.held_inside import at_path
 from nonstrict.program.domain.values import Kind
 from nonstrict.program.interpret.makers import in_words_of_call
 from nonstrict.program.interpret.rounds import MANY, rounds
@@ -60,6 +61,7 @@ class Varied(NamedTuple):
 
 
 _NONE = Varied()
+_SEVERAL_VALUES = 2
 _SEVERAL = "called with several values here"
 _MADE = "objects with other values are made here"
 _OPTIONAL = "called with a tensor here, and without elsewhere"
@@ -127,7 +129,7 @@ def _of_plain(region: Interpreted, function: Function, given: Effect) -> Varied:
     if not place.path and (number := rates.number(passings)) > 1:
         return Varied(frozenset({"float"}), number, _shown(passings))
     calls = [one for one in passings if place.path or not types_passed.is_of_array(one.value)]
-    values = [value for one in calls for value in (_reached(one.value, place.path),) if value is not None]
+    values = [value for one in calls for value in (at_path(one.value, place.path),) if value is not None]
     if not place.path:
         passed, count = varying.handed(region.machine, calls), varying.number(region.machine, calls, MANY)
         if default is not None and key_of(default) not in {None, *map(key_of, passed)}:
@@ -250,24 +252,21 @@ def _of_container(region: Interpreted, function: Function, given: Effect) -> Var
     return Varied(frozenset({kind}), number, tuple(where)) if kind and number > 1 else _NONE
 
 
-def _reached(value: Value, path: tuple[str, ...]) -> Value | None:
-    """What some steps lead to."""
-    found: Value | None = value
-    for step in path:
-        found = found.heap.step(step) if found is not None and found.heap is not None else None
-    return found
-
-
 def _held(calls: list[Passing], path: tuple[str, ...]) -> int:
     """How many values objects hold that calls make: `step(x, State(i))`, `step(x, {"rate": rate})`."""
     made = [one for one in calls if isinstance(one.expression, (ast.Call, ast.List, ast.Tuple, ast.Dict))]
     parts = ((one, written_part(one.expression, path)) for one in made if one.expression is not None)
     looped = [rounds(one.frame, one.node, part, MANY) for one, part in parts if part is not None]
-    kept = (_reached(one.value, path) for one in calls)
-    constants = {key_of(value) for value in kept if value is not None}
-    if None not in constants:
-        return len(constants)
-    return max(looped, default=0)
+    told = [constants for node in {one.node for one in calls} if (constants := _constants_at(calls, node, path))]
+    constants = frozenset[object]().union(*told)
+    return max((*looped, 0 if None in constants else len(constants)))
+
+
+def _constants_at(calls: list[Passing], node: ast.AST, path: tuple[str, ...]) -> frozenset[object]:
+    """What a call passes there, one by one in a loop that goes through what is known; None for what is not."""
+    reached = [at_path(one.value, path) for one in calls if one.node is node]
+    constants = frozenset(key_of(value) for value in reached if value is not None)
+    return constants - {None} if len(constants) > _SEVERAL_VALUES else constants
 
 
 def _given_to(region: Interpreted, made: list[Passing]) -> Varied:
