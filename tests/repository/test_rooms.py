@@ -1,12 +1,13 @@
 """Inside the engine imports go downwards, those of types among them.
 
-The rooms are its folders, from below. `domain`: values, what they refer to, access paths, effects, and what is computed
-of them. `linking`: which file an import means, where names are used. `state`: the frame of a function that is
-interpreted, the machine, and what is asked through them of those above (`contracts_protocol`, `mutations_protocol`).
-`objects`: what names, classes, attributes and containers hold. `externals`: calls of what is not the program's, which
-need the parts above only through the machine. `interpret`: expressions, statements, calls. `discovery`: where markers
-are applied, who calls what, which files concern each other. `mutations`: who changes state. `contracts`: what markers
-and regions promise.
+The rooms are its folders, from below. `domain`: values, what they refer to, access paths, effects, and what is
+computed of them. `linking`: which file an import means, where names are used. `rehearsal`: a program gone through
+with numbers as they are and tensors by their sizes. `state`: the frame of a function that is interpreted, the
+machine, and what is asked through them of those above (`contracts_protocol`, `mutations_protocol`). `objects`: what
+names, classes, attributes and containers hold. `externals`: calls of what is not the program's, which need the parts
+above only through the machine. `interpret`: expressions, statements, calls. `discovery`: where markers are applied,
+who calls what, which files concern each other. `mutations`: who changes state. `contracts`: what markers and regions
+promise.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from tests.repository.test_layers import PACKAGE, imported_modules, module_name
 ROOMS = (
     "domain",
     "linking",
+    "rehearsal",
     "state",
     "objects",
     "externals",

@@ -23,8 +23,12 @@ def changes(one: Recompilation) -> str:
     if effect.event is Event.LAYER:
         return f"{name} has parameters of other sizes from call to call"
     if one.beside:
-        *others, last = (name, *(f"`{place.text}`" for place in one.beside))
-        return f"{', '.join(others)} and {last} vary from call to call"
+        first, more = f"`{one.beside[0].text}`", len(one.beside) - 1
+        return (
+            f"{name}, {first} and {more} more vary from call to call"
+            if more
+            else f"{name} and {first} vary from call to call"
+        )
     if effect.how is not Use.LENGTH:
         return f"{name} varies from call to call"
     return f"{name} has {'other keys' if 'keys' in one.kinds else 'another length'} from call to call"

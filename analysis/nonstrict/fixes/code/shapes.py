@@ -14,6 +14,7 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.fixes.code.names import dotted, meaning, spelled
 from nonstrict.knowledge import arrays
+from nonstrict.knowledge.dtypes import DTYPES
 from nonstrict.knowledge.operators import (
     Operator,
     reshapes,
@@ -22,7 +23,7 @@ from nonstrict.knowledge.operators import (
     torch_function,
     torch_kind,
 )
-from nonstrict.program.contracts.marks.tensor_forms import DTYPES, Forms
+from nonstrict.program.contracts.marks.tensor_forms import Forms
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:

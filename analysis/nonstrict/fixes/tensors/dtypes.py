@@ -6,8 +6,9 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.fixes.code.names import meaning
+from nonstrict.knowledge.dtypes import DTYPES
 from nonstrict.program.contracts.marks.form_tables import FLOATING, is_floating
-from nonstrict.program.contracts.marks.tensor_forms import DTYPES, Forms
+from nonstrict.program.contracts.marks.tensor_forms import Forms
 from nonstrict.program.domain.values import Flag
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.program.contracts.boundary.sizes import Sizes
 from nonstrict.program.contracts.marks.shape_reading import tensors_of
-from nonstrict.program.contracts.marks.shape_terms import Symbol, World, symbols_of
+from nonstrict.program.domain.shape_terms import Symbol, World, symbols_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

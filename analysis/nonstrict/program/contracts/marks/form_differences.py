@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.program.contracts.marks.tensor_forms import DTYPES
+from nonstrict.knowledge.dtypes import DTYPES
 
 if TYPE_CHECKING:
     from nonstrict.program.contracts.marks.form_tables import Form

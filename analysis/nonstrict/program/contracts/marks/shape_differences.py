@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import own_scope
 from nonstrict.program.contracts.marks.shape_reading import UnknownError, WantedError, kinds_of, read
-from nonstrict.program.contracts.marks.shape_rules import Tensor, items
-from nonstrict.program.contracts.marks.shape_terms import ImpossibleError, Size, Symbol, World, even, symbols_of, uneven
+from nonstrict.program.domain.shape_rules import Tensor, items
+from nonstrict.program.domain.shape_terms import ImpossibleError, Size, Symbol, World, even, symbols_of, uneven
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from nonstrict.facts.library_calls import Names
     from nonstrict.facts.scopes import FunctionNode
-    from nonstrict.program.contracts.marks.shape_rules import Value
+    from nonstrict.program.domain.shape_rules import Value
 
 _Dims: TypeAlias = "tuple[Size | None, ...]"
 _MAX_RANK = 5

@@ -9,7 +9,8 @@ from nonstrict.facts.library_calls import called
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.use_def import use_def
 from nonstrict.knowledge.operators import reshapes
-from nonstrict.program.contracts.marks.shape_rules import (
+from nonstrict.program.contracts.marks.shape_subscripts import subscript
+from nonstrict.program.domain.shape_rules import (
     UNKNOWN,
     Given,
     Tensor,
@@ -19,16 +20,15 @@ from nonstrict.program.contracts.marks.shape_rules import (
     items,
     transposed,
 )
-from nonstrict.program.contracts.marks.shape_subscripts import subscript
-from nonstrict.program.contracts.marks.shape_table import result
-from nonstrict.program.contracts.marks.shape_terms import ImpossibleError, Symbol, World, product, term
+from nonstrict.program.domain.shape_table import result
+from nonstrict.program.domain.shape_terms import ImpossibleError, Symbol, World, product, term
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from nonstrict.facts.library_calls import Called, Names
     from nonstrict.facts.scopes import FunctionNode
-    from nonstrict.program.contracts.marks.shape_terms import Size
+    from nonstrict.program.domain.shape_terms import Size
 
 _NUMBERS = frozenset({"int", "float", "bool"})
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from nonstrict.program.contracts.marks.shape_rules import UNKNOWN, Tensor, is_size, items
-from nonstrict.program.contracts.marks.shape_terms import ImpossibleError, Size, term
+from nonstrict.program.domain.shape_rules import UNKNOWN, Tensor, is_size, items
+from nonstrict.program.domain.shape_terms import ImpossibleError, Size, term
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,8 @@ from nonstrict.facts.targets import last_name
 from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.knowledge import arrays
-from nonstrict.knowledge.operators import FLOATS, WHOLE, reshapes
+from nonstrict.knowledge.dtypes import DTYPES, named_dtype
+from nonstrict.knowledge.operators import FLOATS, reshapes
 from nonstrict.program.contracts.marks.form_tables import (
     ARRAY_COUNTS,
     ARRAY_MAKERS,
@@ -37,10 +38,6 @@ if TYPE_CHECKING:
 
 #: The dtypes of tensors that are filled with a number of Python.
 _OF_NUMBERS = {"float": "default", "int": "int64", "bool": "bool"}
-#: Types of Python that stand for a dtype.
-_PYTHON = {"float": "float64", "int": "int64", "bool": "bool"}
-_SPELLINGS = {"float": "float32", "double": "float64", "half": "float16", "long": "int64", "int": "int32"}
-DTYPES = FLOATS | WHOLE | {"complex64", "complex128", "float8_e4m3fn", "float8_e5m2", "uint16", "uint32"}
 _FROM_ARRAYS = frozenset({"from_numpy", "as_tensor", "asarray", "tensor"})
 _JOINING = frozenset({"cat", "concat", "concatenate", "stack"})
 _PAIR = {"values": 0, "indices": 1}
@@ -324,17 +321,6 @@ def dtype_name(names: Names, node: ast.expr) -> str:
     if isinstance(node, ast.Constant):
         return node.value if node.value in DTYPES else ""
     return named_dtype(names(node))
-
-
-def named_dtype(dotted: str) -> str:
-    """The dtype that something of torch, NumPy or Python is; "" for everything else."""
-    library, _, name = dotted.partition(".")
-    if library == "builtins":
-        return _PYTHON.get(name, "")
-    if library not in ("torch", "numpy"):
-        return ""
-    name = _SPELLINGS.get(name, name) if library == "torch" else name.rstrip("_")
-    return name if name in DTYPES else ""
 
 
 def tensors_in(node: ast.expr) -> list[ast.expr]:

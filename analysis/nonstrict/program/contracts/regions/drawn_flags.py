@@ -38,6 +38,11 @@ class Drawn(NamedTuple):
     passing: Passing
 
 
+def kind_of(container: str) -> str:
+    """What the table of guards calls flags in a container of Python by that name."""
+    return _MAKES[f"builtins.{container}"]
+
+
 def of_calls(calls: Iterable[Passing]) -> Drawn | None:
     """The lists of flags that calls draw; None where they are not seen to."""
     found = (_of_call(one) for one in calls)

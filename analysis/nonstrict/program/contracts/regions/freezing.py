@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 SOURCE = "frozen parameters"
 #: A parameter needs gradients or not.
 _NUMBER = 2
-_METHOD, _ATTRIBUTE = "requires_grad_", "requires_grad"
+_METHOD, ATTRIBUTE = "requires_grad_", "requires_grad"
 #: Methods of modules that give their parameters, and those of the modules in them.
 _PARAMETERS = frozenset({"parameters", "named_parameters"})
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -81,7 +81,7 @@ def observed(region: Interpreted) -> Iterator[tuple[Observed, int]]:
         found = [(frame, call, _states(texts, _Site(frame, call), one.held, _HOPS)) for frame, call in concerned]
         if len(_NONE.union(*(states for _, _, states in found))) == _NUMBER:
             frame, call, _ = next(each for each in reversed(found) if False in each[2])
-            place = AccessPath(Root.UNKNOWN, "", f"{ast.unparse(one.module)}.{_ATTRIBUTE}")
+            place = AccessPath(Root.UNKNOWN, "", f"{ast.unparse(one.module)}.{ATTRIBUTE}")
             effect = Effect(Event.GUARD, frame.module.path, frame.offset, call, place, how=Use.ARITHMETIC)
             yield Observed(effect, (), in_hook=False), _NUMBER
 
@@ -215,7 +215,7 @@ def _written(around: FunctionNode | ast.Module) -> Iterator[_Written]:
 def _targets(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     """What a statement or call says of which tensor or module, whether it needs gradients."""
     if isinstance(node, ast.Assign):
-        members = (one for one in node.targets if isinstance(one, ast.Attribute) and one.attr == _ATTRIBUTE)
+        members = (one for one in node.targets if isinstance(one, ast.Attribute) and one.attr == ATTRIBUTE)
         yield from ((one.value, node.value) for one in members)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == _METHOD:
         told = [*node.args, *(keyword.value for keyword in node.keywords)]

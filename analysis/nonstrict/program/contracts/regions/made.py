@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.reaching import source
 from nonstrict.facts.walk import walk
+from nonstrict.knowledge.dtypes import DTYPES, named_dtype
 from nonstrict.program.contracts.marks.form_tables import UNKNOWN
-from nonstrict.program.contracts.marks.tensor_forms import DTYPES, Forms, named_dtype
+from nonstrict.program.contracts.marks.tensor_forms import Forms
 from nonstrict.program.contracts.regions import outward, requiring
 from nonstrict.program.interpret.makers import made_by
 from nonstrict.program.interpret.rounds import entries_in_loop

@@ -19,6 +19,9 @@ from nonstrict.program.contracts.regions import (
     kept_objects,
     optimizer_steps,
     parameter_sizes,
+    rehearsed,
+    rehearsed_layers,
+    rehearsed_states,
     sizes,
     torch_settings,
     torch_states,
@@ -122,6 +125,25 @@ def of_region(region: Interpreted, stale: Collection[AccessPath]) -> Iterator[Re
     sized = _of_parameters(region)
     if sized is not None and not any(one.span in told for one in sized.evidence):  # what is made there is told once
         yield sized
+    yield from _of_layers(region)
+
+
+def _of_layers(region: Interpreted) -> Iterator[Recompilation]:
+    """Layers that a rehearsal shows to differ, other than in their sizes."""
+    frozen = any(freezing.observed(region))
+    for one in rehearsed_layers.observed(region):
+        source, kind, _ = one.row
+        place, seen = one.seen.effect.place, one.seen
+        if not kind:
+            place = place.step(f".{freezing.ATTRIBUTE}")
+        if kind or not frozen:
+            effect = seen.effect._replace(event=Event.GUARD, place=place, how=Use.CALL)
+            told = told_by(region, (one.row,))
+            if not kind and told is not None:  # of each parameter Dynamo knows two: together they are more
+                told = guards.Compiled(guards.limit(region.torch), lasting=False, guard=told.guard)
+            found = _recompilation(seen._replace(effect=effect), told, one.number, one.evidence, region)
+            if found is not None:
+                yield found._replace(kinds=frozenset({kind or source}))
 
 
 def _of_parameters(region: Interpreted) -> Recompilation | None:
@@ -137,7 +159,10 @@ def _of_parameters(region: Interpreted) -> Recompilation | None:
 def _of_states(region: Interpreted) -> Iterator[tuple[str, Observed, int]]:
     """What else Dynamo tells calls apart by than what a region uses: its source, and how many of it there are."""
     yield from ((differing_options.SOURCE, *one) for one in differing_options.observed(region))
-    yield from torch_states.observed(region)
+    told = [*torch_states.observed(region)]
+    known = {source for source, _, _ in told}
+    yield from told
+    yield from (one for one in rehearsed_states.observed(region) if one[0] not in known)
     yield from torch_settings.observed(region)
     yield from ((optimizer_steps.SOURCE, *one) for one in optimizer_steps.observed(region))
     yield from ((training_modes.SOURCE, *one) for one in training_modes.observed(region))
@@ -194,8 +219,13 @@ def _of_uses(region: Interpreted, but: Collection[AccessPath]) -> Iterator[Recom
 def _with_combined(region: Interpreted, used: list[Recompilation]) -> Iterator[Recompilation]:
     """The same; in the place of several that are too many only together, the first of them with the others."""
     apart = [one for one in used if not one.settles or one.kinds <= _ONE_OR_OTHER]
-    several = [one for one in apart if not (one.limit or one.refused) and one.values < MANY]
-    number = combined.number(region, {one.place: one.values for one in several})
+    whole = [one for one in apart if not (one.limit or one.refused or one.seen.effect.sight.lost)]
+    several = [one for one in whole if one.values < MANY]
+    if len(several) < _SEVERAL:
+        yield from used
+        return
+    looped = combined.number(region, {one.place: one.values for one in several})
+    number = max(looped, rehearsed.combinations(region, [one.seen.effect for one in several]))
     together = number > max((one.values for one in several), default=0) and number > _limit(region)
     for one in used:
         if not together or one not in several:

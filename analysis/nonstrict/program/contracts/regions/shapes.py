@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from nonstrict.facts.use_def import use_def
 from nonstrict.program.contracts.marks.shape_reading import Reader
-from nonstrict.program.contracts.marks.shape_rules import UNKNOWN, Given, Tensor, is_size, items
-from nonstrict.program.contracts.marks.shape_terms import ImpossibleError, Symbol, World
+from nonstrict.program.domain.shape_rules import UNKNOWN, Given, Tensor, is_size, items
+from nonstrict.program.domain.shape_terms import ImpossibleError, Symbol, World
 from nonstrict.program.domain.values import Flag, Kind
 from nonstrict.program.objects import naming
 

@@ -57,7 +57,7 @@ class _Switch(NamedTuple):
     inverse: bool = False
 
 
-class _State(NamedTuple):
+class State(NamedTuple):
     """A state of torch: what the table of guards calls it, and by what it is switched.
 
     With `asked` programs ask whether it is as usual, with `which` what it is otherwise.
@@ -77,28 +77,27 @@ _OF_DEVICE = {
 }
 #: What autocast computes with where it is not told. Source: `torch.get_autocast_dtype` of torch 2.13.
 _DTYPES = {"cpu": "torch.bfloat16", "cuda": "torch.float16"}
-_STATES = (
-    _State(
-        "grad and inference mode",
-        "torch.is_grad_enabled()",
-        "torch.is_inference_mode_enabled()",
-        {
-            "torch.no_grad": _Switch(("torch", "without gradients")),
-            "torch.enable_grad": _Switch(_USUAL),
-            "torch.inference_mode": _Switch(("torch", "inference"), ("mode", 0)),
-            "torch.set_grad_enabled": _Switch(("torch", "without gradients"), ("mode", 0), inverse=True),
-        },
-    ),
-    _State(
-        "autocast and its dtype",
-        "torch.is_autocast_enabled()",
-        "torch.get_autocast_dtype()",
-        {
-            **dict.fromkeys(("torch.autocast", "torch.amp.autocast", "torch.amp.autocast_mode.autocast"), _AUTOCAST),
-            **_OF_DEVICE,
-        },
-    ),
+GRADIENTS = State(
+    "grad and inference mode",
+    "torch.is_grad_enabled()",
+    "torch.is_inference_mode_enabled()",
+    {
+        "torch.no_grad": _Switch(("torch", "without gradients")),
+        "torch.enable_grad": _Switch(_USUAL),
+        "torch.inference_mode": _Switch(("torch", "inference"), ("mode", 0)),
+        "torch.set_grad_enabled": _Switch(("torch", "without gradients"), ("mode", 0), inverse=True),
+    },
 )
+AUTOCAST = State(
+    "autocast and its dtype",
+    "torch.is_autocast_enabled()",
+    "torch.get_autocast_dtype()",
+    {
+        **dict.fromkeys(("torch.autocast", "torch.amp.autocast", "torch.amp.autocast_mode.autocast"), _AUTOCAST),
+        **_OF_DEVICE,
+    },
+)
+_STATES = (GRADIENTS, AUTOCAST)
 #: What the table of guards calls them.
 SOURCES = frozenset(state.source for state in _STATES)
 
@@ -130,7 +129,7 @@ def are_gradients_on(frame: Frame, call: ast.AST) -> bool:
     return met == {_USUAL}
 
 
-def _met(state: _State, made: list[_Call]) -> Iterator[tuple[_Met, _Call]]:
+def _met(state: State, made: list[_Call]) -> Iterator[tuple[_Met, _Call]]:
     """What calls meet, and where: what is entered around them, or around the calls of the functions that make them.
 
     A call in a region is a part of that.
@@ -153,7 +152,7 @@ def _met(state: _State, made: list[_Call]) -> Iterator[tuple[_Met, _Call]]:
         made = outer
 
 
-def _is_set_for_good(state: _State, frame: Frame) -> bool:
+def _is_set_for_good(state: State, frame: Frame) -> bool:
     """Whether a module switches a state by a statement: `torch.set_grad_enabled(False)`."""
     names = naming.names_at(frame)
     made = remembered(frame.module.outline.shell, "_nonstrict_called_alone", _called_alone)
@@ -173,7 +172,7 @@ class _Entered(NamedTuple):
     switch: _Switch | None
 
 
-def _switched(state: _State, call: _Call) -> list[_Entered]:
+def _switched(state: State, call: _Call) -> list[_Entered]:
     """What may switch a state around a call in the function that makes it, from outside in."""
     frame, node = call
     around = naming.text_of(frame)
@@ -188,7 +187,7 @@ def _with_blocks(around: ast.AST) -> tuple[ast.With | ast.AsyncWith, ...]:
     return tuple(one for one in walk(around) if isinstance(one, (ast.With, ast.AsyncWith)))
 
 
-def _entered(state: _State, frame: Frame, manager: ast.expr) -> _Entered | None:
+def _entered(state: State, frame: Frame, manager: ast.expr) -> _Entered | None:
     """What entering a context manager may switch; None where it surely switches nothing of a state."""
     made = bound_once(frame, manager.id) if isinstance(manager, ast.Name) else None
     manager = made if made is not None else manager

@@ -20,6 +20,7 @@ from nonstrict.program.contracts.regions import (
     instances,
     lengths,
     rates,
+    rehearsed,
     sizes,
     types_passed,
 )
@@ -82,7 +83,15 @@ _WRITTEN = "changes here between the calls"
 
 
 def of(region: Interpreted, given: Effect) -> Varied:
-    """How what a region uses varies, as far as the calls of the region and who writes it tell."""
+    """How what a region uses varies, as far as a rehearsal, the calls of the region and who writes it tell."""
+    seen, told = rehearsed.of(region, given), _told(region, given)
+    if seen is None or (seen.number <= told.number and not seen.sure):
+        return told
+    return Varied(frozenset({seen.kind}), seen.number, told.evidence or seen.evidence, seen.of_objects)
+
+
+def _told(region: Interpreted, given: Effect) -> Varied:
+    """The same by the texts around the calls."""
     made = instances.told_apart(region, given.place)
     if made and (several := _given_to(region, made)).number > 1:
         return several

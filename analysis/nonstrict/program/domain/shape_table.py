@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nonstrict.program.contracts.marks import shape_rules as rules
-from nonstrict.program.contracts.marks.shape_rules import UNKNOWN, Given, Tensor, Value
-from nonstrict.program.contracts.marks.shape_terms import term
+from nonstrict.program.domain import shape_rules as rules
+from nonstrict.program.domain.shape_rules import UNKNOWN, Given, Tensor, Value
+from nonstrict.program.domain.shape_terms import term
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,6 +49,7 @@ _RULES: dict[str, Callable[[Given], Tensor]] = {
     **{f"{kind}_pool{count}d": rules.pooled(count) for kind in ("max", "avg") for count in (1, 2, 3)},
     **{f"adaptive_{kind}_pool{count}d": rules.adaptive(count) for kind in ("max", "avg") for count in (1, 2, 3)},
     "embedding": rules.looked_up,
+    "scaled_dot_product_attention": rules.attended,
     "one_hot": rules.encoded,
     "bucketize": rules.like(0, "input"),
     "searchsorted": rules.like(1, "input"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard, cast
 
-from nonstrict.program.contracts.marks.shape_terms import ImpossibleError, Size, Symbol, Term, World, product, term
+from nonstrict.program.domain.shape_terms import ImpossibleError, Size, Symbol, Term, World, product, term
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -466,6 +466,12 @@ def looked_up(given: Given) -> Tensor:
     if len(weight) != 2:
         raise ImpossibleError
     return Tensor((*shape, weight[1]))
+
+
+def attended(given: Given) -> Tensor:
+    """`F.scaled_dot_product_attention`: as long as the query, as wide as the value."""
+    query, value = given.first, given.shape(2, "value")
+    return UNKNOWN if not query or not value else Tensor((*query[:-1], value[-1]))
 
 
 def encoded(given: Given) -> Tensor:
