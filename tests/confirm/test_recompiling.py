@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nonstrict.confirm.judging import judge
+from nonstrict.confirm.recompiling import asks_of
 from nonstrict.findings import Status, Subject
 from nonstrict.rules.expectation import Experiment
 from tests.confirm.making import FILE, LINE, arms, call, error, failing, suspect
@@ -145,3 +146,16 @@ def test_another_guard_comes_first() -> None:
     assert (told.status, told.reason) == (Status.INCONCLUSIVE, "other-guard")
     told = judged(LIMIT, *[[] for _ in range(11)], [again("self", "other")])
     assert told.status is Status.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "asked"),
+    [
+        ((".blocks", "[]", ".requires_grad"), ("self", "blocks", "3", "bias"), True),
+        ((".blocks", "[]", ".requires_grad"), ("self", "head", "bias"), False),
+        ((".steps",), ("self", "steps"), True),
+        (("~.shape", "[1]"), ("self",), True),
+    ],
+)
+def test_what_a_guard_of_a_tensor_asks_of(path: tuple[str, ...], source: tuple[str, ...], *, asked: bool):
+    assert asks_of([source], Subject("argument", "self", path)) is asked

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm.fingerprints import form_of
 from nonstrict.confirm.sensitivity import changed, moved_before
+from nonstrict.program.contracts.regions.freezing import ATTRIBUTE
 from nonstrict.program.domain.access_paths import SIZES
 from nonstrict.rules.expectation import Experiment
 
@@ -150,8 +151,9 @@ def asks_of(sources: Collection[tuple[str, ...]], subject: Subject | None) -> bo
 
 
 def segments_of(subject: Subject) -> tuple[str, ...]:
-    """The names and keys that lead to a subject; of the size of a tensor to that, which Dynamo asks for it."""
+    """The names and keys that lead to a subject; of what a tensor is to that, which Dynamo asks for it."""
     told = subject.path[: subject.path.index(SIZES)] if SIZES in subject.path else subject.path
+    told = told[:-1] if told[-1:] == (f".{ATTRIBUTE}",) else told
     steps = (found[0] for step in told if (found := _STEP.findall(step)))
     return (*_STEP.findall(subject.name), *steps)
 

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 _SEVERAL = 2
 _ANY = "[]"
+#: Containers in one another are looked into so far: one may hold itself.
+_NESTED = 4
 #: For these sizes torch compiles by themselves, whatever others are.
 _APART = frozenset({0, 1})
 #: What is done with the entries of a container where it is said of the container.
@@ -77,15 +79,15 @@ def calls(region: Interpreted) -> Sequence[Given]:
     Where the first one is given no tensor, and others are, it is not known whether Dynamo gives the region up at once.
     """
     found = _calls(region)
-    holding = [_holds_tensor([*one.held.values()]) for one in found]
+    holding = [_holds_tensor([*one.held.values()], _NESTED) for one in found]
     return () if holding and not holding[0] and any(holding) else found
 
 
-def _holds_tensor(things: Iterable[Thing]) -> bool:
-    for one in things:
+def _holds_tensor(things: Iterable[Thing], inside: int) -> bool:
+    for one in things if inside else ():
         several = plain_dict(one)
-        inside = [*several.values()] if several is not None else sequence(one)
-        if isinstance(one, (Tensor, Instance)) or (inside is not None and _holds_tensor(inside)):
+        held = [*several.values()] if several is not None else sequence(one)
+        if isinstance(one, (Tensor, Instance)) or (held is not None and _holds_tensor(held, inside - 1)):
             return True
     return False
 
