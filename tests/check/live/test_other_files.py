@@ -111,3 +111,27 @@ def test_a_file_that_comes_back_while_the_folder_is_listed(tmp_path: Path, monke
     editing.folder.touched([helpers])
     editing.texts[helpers] = text
     assert editing.found() == fresh(editing.root, editing.texts)
+
+
+@pytest.mark.parametrize("edited", ["train.py", "depths.py"])
+def test_what_a_script_in_another_file_passes_counts(tmp_path: Path, edited: str) -> None:
+    texts = {
+        "model.py": "import torch\n\n@torch.compile\ndef rounds(x, number):\n    for _ in range(number):\n"
+        "        x = x.sin()\n    return x\n",
+        "depths.py": "import random\n\ngenerator = random.Random(1)\n\n\ndef depth():\n"
+        "    return generator.randint(2, 20)\n",
+        "train.py": "import torch\nfrom depths import depth\nfrom model import rounds\n\n\ndef main():\n"
+        "    for _ in range(30):\n        rounds(torch.ones(3), depth())\n\n\nmain()\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    folder = Folder(str(tmp_path))
+    paths = {str(tmp_path / name): text for name, text in texts.items()}
+    before = told(folder, paths)
+    assert before[str(tmp_path / "model.py")]
+    path = str(tmp_path / edited)
+    paths[path] = texts[edited].replace("generator.randint(2, 20)", "3").replace("depth())", "3)")
+    folder.set_text(path, paths[path])
+    after = told(folder, paths)
+    assert after == fresh(str(tmp_path), paths)
+    assert not after[str(tmp_path / "model.py")]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from nonstrict.program.contracts.interpreted import Interpreted
+    from nonstrict.program.domain.definitions import Function
     from nonstrict.program.domain.effects import Effect
     from nonstrict.program.rehearsal.stage import Given
     from nonstrict.program.rehearsal.things import Closure, Thing
@@ -97,12 +98,28 @@ def _calls(region: Interpreted) -> Sequence[Given]:
     if region.isolates:
         return ()
     if function is None:
-        found = region.machine.part(Rehearsals).of(region.machine, mark.path)
         line = getattr(mark.node, "lineno", 0) + mark.offset
-        return [one for one in found.given if one.function is None and one.site == (mark.path, line)]
-    found = region.machine.part(Rehearsals).of(region.machine, function.module.path)
+        given = region.machine.part(Rehearsals).of(region.machine, mark.path).given
+        return [one for one in given if one.function is None and one.site == (mark.path, line)]
+    found = _calls_in(region, function, function.module.path)
+    if found:
+        return found
+    elsewhere = (_calls_in(region, function, path) for path in sorted(_users(region.machine, function)))
+    return max(elsewhere, key=len, default=())  # each is a program of its own
+
+
+def _calls_in(region: Interpreted, function: Function, path: str) -> list[Given]:
+    """The calls of a region where a file is run as a script."""
+    given = region.machine.part(Rehearsals).of(region.machine, path).given
     place = function.module.path, function.node.lineno + function.offset
-    return [one for one in found.given if one.function is not None and _defined(one.function) == place]
+    return [one for one in given if one.function is not None and _defined(one.function) == place]
+
+
+def _users(machine: Machine, function: Function) -> set[str]:
+    """The files that import a function, or the class that it is a method of."""
+    name = function.qualname.partition(".")[0]
+    users = machine.elsewhere.users(function.module, name) if name in function.module.bindings else ()
+    return {use.module.path for use in users}
 
 
 def _defined(function: Closure) -> tuple[str, int]:
