@@ -32,6 +32,7 @@ from nonstrict.program.rehearsal.things import (
     Setting,
     Super,
     Tensor,
+    is_known,
     plain_dict,
     sequence,
 )
@@ -114,21 +115,30 @@ def _note(
         receiver, forward = target, _forward(target)
         if forward is None:
             held = {f"args[{at}]": one for at, one in enumerate(given)} | named
-            _keep(stage, Given(None, scope.path, node, held, {}, id(receiver), compiled.site))
+            _keep(stage, Given(None, scope.path, node, held, {}, {}, id(receiver), compiled.site))
             return
         target = Method(forward, target)
     if isinstance(target, Method) and isinstance(target.function, Closure):
         receiver, target, given = target.receiver, target.function, (target.receiver, *given)
     if isinstance(target, Closure):
-        _keep(stage, Given(target, scope.path, node, _bound(target, given, named), {}, id(receiver), compiled.site))
+        _keep(stage, Given(target, scope.path, node, _bound(target, given, named), {}, {}, id(receiver), compiled.site))
 
 
 def _keep(stage: Stage, given: Given) -> None:
     known: dict[int, Thing] = {}
     held = {name: containers.copied(one, known, _KEPT) for name, one in given.held.items()}
-    for _ in range(len(known)):
-        stage.spend()
-    stage.given.append(given._replace(held=held, settings=dict(stage.settings)))
+    top = given.function.scope.top.names if given.function is not None else {}
+    around = {name: containers.copied(one, known, _KEPT) for name, one in top.items() if _may_change(one)}
+    stage.spend(len(known))
+    stage.given.append(given._replace(held=held, around=around, settings=dict(stage.settings)))
+
+
+def _may_change(thing: Thing) -> bool:
+    """Whether a variable of a module holds what a rehearsal keeps for each call: no definition, and no module."""
+    is_plain = (
+        is_known(thing) or isinstance(thing, Tensor) or sequence(thing) is not None or plain_dict(thing) is not None
+    )
+    return is_plain or (isinstance(thing, Instance) and not layers.is_module(thing))
 
 
 def _forward(module: Instance) -> Closure | None:
@@ -215,12 +225,21 @@ def _fill(stage: Stage, made: Instance, cls: Definition, given: Sequence[Thing],
     lines = [one for one in reversed(cls.line) if isinstance(one, Definition)]
     fields = list(dict.fromkeys(name for one in lines for name in sequence(one.names.get(FIELDS)) or ()))
     for name in map(str, fields):
-        default = cls.member(name)
-        made.attributes[name] = containers.copied(default) if default is not UNKNOWN else UNKNOWN
+        made.attributes[name] = _default(stage, cls.member(name))
     made.attributes.update(zip(map(str, fields), given, strict=False))
     made.attributes.update(named)
     if isinstance(cls.member("__post_init__"), Closure):
         stage.call(stage.member(made, "__post_init__"), (), {}, stage.here, stage.nowhere)
+
+
+def _default(stage: Stage, told: Thing) -> Thing:
+    """The default of a field: itself, or what its factory makes."""
+    if not isinstance(told, Partial) or not isinstance(told.function, External):
+        return containers.copied(told)
+    factory = told.keywords.get("default_factory")
+    if factory is not None:
+        return stage.call(factory, (), {}, stage.here, stage.nowhere)
+    return told.keywords.get("default", UNKNOWN)
 
 
 def _construct(stage: Stage, made: Instance, dotted: str, given: Sequence[Thing], named: dict[str, Thing]) -> None:

@@ -28,7 +28,7 @@ class Given(NamedTuple):
 
     `path` and `node` are the call, in the tree of the whole file. Of a module of torch there is no function: its
     arguments are called as Dynamo does, and `site` is the file and line where it was compiled. `receiver` tells the
-    object of a method from others. `settings` are those of torch that hold.
+    object of a method from others. `around` are the variables of the function's module, `settings` those of torch.
     """
 
     function: Closure | None
@@ -36,6 +36,7 @@ class Given(NamedTuple):
     node: ast.AST
     held: Mapping[str, Thing]
     settings: Mapping[str, Thing]
+    around: Mapping[str, Thing]
     receiver: int = 0
     site: tuple[str, int] = ("", 0)
 

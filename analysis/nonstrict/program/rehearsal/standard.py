@@ -48,6 +48,8 @@ _COMPUTED: dict[str, Callable[..., Thing]] = {
         if not name.startswith("_") and callable(getattr(math, name))
     },
 }
+#: What a field of a data class is told beside its default.
+FIELD = "dataclasses.field"
 _SUMMED = frozenset({"sum", "max", "min", "any", "all"})
 #: More entries are not made.
 _MOST = 1 << 16
@@ -362,6 +364,8 @@ _ITERATES = frozenset(
 
 
 def _other(stage: Stage, dotted: str, given: Sequence[Thing], named: dict[str, Thing]) -> Thing:
+    if dotted == FIELD:
+        return Partial(External(FIELD), (), dict(named))
     if dotted == "functools.partial" and given:
         return Partial(given[0], tuple(given[1:]), dict(named))
     if dotted in ("copy.deepcopy", "copy.copy") and given:

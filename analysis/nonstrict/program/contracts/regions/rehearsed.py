@@ -6,9 +6,9 @@ import ast
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.events import Use
+from nonstrict.events import Event, Use
 from nonstrict.findings import Related
-from nonstrict.program.contracts.regions import drawn_flags, sizes, types_passed
+from nonstrict.program.contracts.regions import drawn_flags, idle_paths, sizes, types_passed
 from nonstrict.program.domain.access_paths import VIEW, Root
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.rehearsal import layers
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from nonstrict.program.contracts.interpreted import Interpreted
+    from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.definitions import Function
     from nonstrict.program.domain.effects import Effect
     from nonstrict.program.rehearsal.stage import Given
@@ -150,12 +151,13 @@ def kept(region: Interpreted, effect: Effect) -> Kept | None:
     """What the calls of a region have of what it uses; None where the rehearsal does not tell."""
     place = effect.place
     given = calls(region)
-    if place.root is not Root.ARGUMENT or len(given) < _SEVERAL:
+    if place.root not in (Root.ARGUMENT, Root.GLOBAL) or len(given) < _SEVERAL:
+        return None
+    if _is_settled(region, effect):
         return None
     size = sizes.at(place)
     path = place.path if size is None else size.tensor.path
-    name = region.parameter_at(place)
-    things = [at(one.held.get(name, UNKNOWN), path) for one in given]
+    things = [at(_root(region, one, place), path) for one in given]
     known = [one for one in things if one is not UNKNOWN]
     found = _of_size(known, size.dimension) if size is not None else _of_things(known, effect.how)
     if found is None or len(known) < _SEVERAL:
@@ -164,13 +166,29 @@ def kept(region: Interpreted, effect: Effect) -> Kept | None:
     return Kept(found[0], tuple(next(keys) if one is not UNKNOWN else None for one in things))
 
 
+def _is_settled(region: Interpreted, effect: Effect) -> bool:
+    """Whether the first call may leave it as all others find it, or ends before it computes anything."""
+    place = effect.place
+    changed = (one.effect.place for one in region.observed(Event.WRITE, Event.LEAK))
+    own = place.root is Root.GLOBAL and any((one.root, one.name) == (place.root, place.name) for one in changed)
+    return own or (effect.how is Use.LENGTH and idle_paths.has_idle_path(region, {effect.node}))
+
+
+def _root(region: Interpreted, call: Given, place: AccessPath) -> Thing:
+    """What the parameter or variable of a module holds at which a place begins."""
+    if place.root is Root.ARGUMENT:
+        return call.held.get(region.parameter_at(place), UNKNOWN)
+    function = call.function
+    return call.around.get(place.name, UNKNOWN) if function and function.scope.path == place.owner else UNKNOWN
+
+
 def of(region: Interpreted, effect: Effect) -> Seen | None:
     """How what a region uses varies; None where the rehearsal does not tell that it does."""
     found = kept(region, effect)
     if found is None or found.number < _SEVERAL:
         return None
     given = calls(region)
-    is_attribute = bool(effect.place.path) and effect.place.path[0].startswith(".")
+    is_attribute = effect.place.root is Root.ARGUMENT and "".join(effect.place.path[:1]).startswith(".")
     several = is_attribute and len({one.receiver for one in given}) > 1
     return Seen(found.kind, found.number, shown(given[found.last]), None not in found.keys, several)
 
