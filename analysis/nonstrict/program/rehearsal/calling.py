@@ -17,7 +17,7 @@ from nonstrict.program.rehearsal import (
     torch_calls,
 )
 from nonstrict.program.rehearsal.managers import Managed
-from nonstrict.program.rehearsal.stage import Given, RaisedError
+from nonstrict.program.rehearsal.stage import Given
 from nonstrict.program.rehearsal.statements import ReturnSignal
 from nonstrict.program.rehearsal.things import (
     UNKNOWN,
@@ -199,7 +199,7 @@ def _generated(stage: Stage, body: Sequence[ast.stmt], scope: Scope) -> Generato
 def _instantiate(
     stage: Stage, cls: Definition, given: Sequence[Thing], named: dict[str, Thing], node: ast.AST
 ) -> Thing:
-    if cls.inherits(*_ENUMS):
+    if cls.inherits(*ENUMS):
         members = (one for one in cls.names.values() if isinstance(one, Instance) and one.of is cls)
         return next((one for one in members if given and one.attributes.get("value") == given[0]), UNKNOWN)
     made = Instance(cls)
@@ -215,7 +215,7 @@ def _instantiate(
     return made
 
 
-_ENUMS = ("enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag")
+ENUMS = ("enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag")
 #: Where a class keeps the names that it annotates, in order.
 FIELDS = "__annotated__"
 
@@ -345,6 +345,3 @@ def _super(scope: Scope, given: Sequence[Thing]) -> Thing:
     owner = behind.names["__class__"] if behind is not None else UNKNOWN
     receiver = next(iter(scope.names.values()), UNKNOWN)
     return Super(receiver, owner) if isinstance(receiver, Instance) and isinstance(owner, Definition) else UNKNOWN
-
-
-__all__ = ["FIELDS", "RaisedError", "call", "invoke"]

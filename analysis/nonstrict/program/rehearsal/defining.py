@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.walk import own_scope
-from nonstrict.program.rehearsal.calling import FIELDS
+from nonstrict.program.rehearsal.calling import ENUMS, FIELDS
 from nonstrict.program.rehearsal.things import UNKNOWN, Closure, Compiled, Definition, External, Instance, Scope
 
 if TYPE_CHECKING:
@@ -19,21 +19,8 @@ _BINDINGS = {
     "builtins.property": "property",
     "functools.cached_property": "property",
 }
-_ENUMS = ("enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag")
 _MANAGERS = frozenset({"contextlib.contextmanager"})
 _DATA_CLASS = "dataclasses.dataclass"
-#: Decorators that hand on what they are given, as far as a rehearsal goes.
-_KEEPS = frozenset(
-    {
-        "functools.wraps",
-        "functools.lru_cache",
-        "functools.cache",
-        "typing.overload",
-        "typing.final",
-        "abc.abstractmethod",
-    }
-    | {"builtins.abs", "torch.no_grad"}
-)
 
 
 def define(stage: Stage, node: ast.AST, scope: Scope) -> Thing:
@@ -75,9 +62,7 @@ def _apply(stage: Stage, decorator: Thing, thing: Thing, scope: Scope) -> Thing:
     if isinstance(thing, Definition):
         thing.is_dataclass = thing.is_dataclass or dotted == _DATA_CLASS or decorator is UNKNOWN
         return thing
-    if dotted in _KEEPS - {"torch.no_grad"} or decorator is UNKNOWN:
-        return thing
-    if isinstance(thing, Compiled) and not dotted.startswith("torch.compile"):
+    if decorator is UNKNOWN:
         return thing
     found = stage.call(decorator, (thing,), {}, stage.here, scope)
     return thing if found is UNKNOWN else found
@@ -100,7 +85,7 @@ def _class(stage: Stage, node: ast.ClassDef, scope: Scope) -> Definition:
         if isinstance(function, Closure) and function.scope is body:
             function.scope, function.owner = around, made
     held[FIELDS] = fields
-    if made.inherits(*_ENUMS):
+    if made.inherits(*ENUMS):
         for name, value in list(held.items()):
             if not name.startswith("_") and not isinstance(value, Closure):
                 held[name] = Instance(made, {"name": name, "value": value})

@@ -6,6 +6,7 @@ import ast
 import operator
 from typing import TYPE_CHECKING, cast
 
+from nonstrict.facts.comparing import COMPARISONS
 from nonstrict.knowledge.operators import WHOLE, torch_function
 from nonstrict.program.rehearsal.applied import applied
 from nonstrict.program.rehearsal.stage import GivenUpError, RaisedError
@@ -46,17 +47,6 @@ _BINARY = cast(
     },
 )
 _METHODS: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv"}
-_COMPARED = cast(
-    "dict[type[ast.cmpop], Callable[[Thing, Thing], Thing]]",
-    {
-        ast.Eq: operator.eq,
-        ast.NotEq: operator.ne,
-        ast.Lt: operator.lt,
-        ast.LtE: operator.le,
-        ast.Gt: operator.gt,
-        ast.GtE: operator.ge,
-    },
-)
 #: What stands for all that compute element by element: sizes and dtypes follow in the same way.
 _ELEMENTWISE = "add"
 #: Larger numbers, and longer texts and lists, are not computed.
@@ -194,7 +184,7 @@ def compared(stage: Stage, sign: ast.cmpop, left: Thing, right: Thing) -> Thing:
     if not is_known(left, right):
         return UNKNOWN
     try:
-        return _COMPARED[type(sign)](left, right)
+        return COMPARISONS[type(sign)](left, right)
     except TypeError:
         raise RaisedError("TypeError") from None
 

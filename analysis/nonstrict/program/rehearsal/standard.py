@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from nonstrict.program.rehearsal import layers
 from nonstrict.program.rehearsal.containers import copied, number_of, ordered
-from nonstrict.program.rehearsal.operations import compared, truth
+from nonstrict.program.rehearsal.operations import truth
 from nonstrict.program.rehearsal.stage import RaisedError
 from nonstrict.program.rehearsal.things import (
     UNKNOWN,
@@ -391,6 +391,3 @@ def _other(stage: Stage, dotted: str, given: Sequence[Thing], named: dict[str, T
         function = getattr(signs, dotted.rpartition(".")[2], None)
         return function(*given) if callable(function) else UNKNOWN
     return UNKNOWN
-
-
-__all__ = ["called", "compared", "draw"]
