@@ -127,8 +127,8 @@ def _note(
 def _keep(stage: Stage, given: Given) -> None:
     known: dict[int, Thing] = {}
     held = {name: containers.copied(one, known, _KEPT) for name, one in given.held.items()}
-    top = given.function.scope.top.names if given.function is not None else {}
-    around = {name: containers.copied(one, known, _KEPT) for name, one in top.items() if _may_change(one)}
+    names = given.function.scope.all_names() if given.function is not None else {}
+    around = {name: containers.copied(one, known, _KEPT) for name, one in names.items() if _may_change(one)}
     stage.spend(len(known))
     stage.given.append(given._replace(held=held, around=around, settings=dict(stage.settings)))
 

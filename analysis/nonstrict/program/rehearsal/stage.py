@@ -28,7 +28,7 @@ class Given(NamedTuple):
 
     `path` and `node` are the call, in the tree of the whole file. Of a module of torch there is no function: its
     arguments are called as Dynamo does, and `site` is the file and line where it was compiled. `receiver` tells the
-    object of a method from others. `around` are the variables of the function's module, `settings` those of torch.
+    object of a method from others. `around` are the variables around the function, `settings` are those of torch.
     """
 
     function: Closure | None

@@ -71,6 +71,10 @@ class Scope:
             scope = scope.outer
         return None
 
+    def all_names(self) -> dict[str, Thing]:
+        """The variables that code here sees."""
+        return {**(self.outer.all_names() if self.outer is not None else {}), **self.names}
+
     def bind(self, name: str, thing: Thing) -> None:
         """Bind a name here, or where the text declares it to live."""
         kind = self.declared.get(name)

@@ -175,11 +175,11 @@ def _is_settled(region: Interpreted, effect: Effect) -> bool:
 
 
 def _root(region: Interpreted, call: Given, place: AccessPath) -> Thing:
-    """What the parameter or variable of a module holds at which a place begins."""
+    """What the parameter, or the variable around the function, holds at which a place begins."""
     if place.root is Root.ARGUMENT:
         return call.held.get(region.parameter_at(place), UNKNOWN)
     function = call.function
-    return call.around.get(place.name, UNKNOWN) if function and function.scope.path == place.owner else UNKNOWN
+    return call.around.get(place.name, UNKNOWN) if function and function.scope.path == place.file else UNKNOWN
 
 
 def of(region: Interpreted, effect: Effect) -> Seen | None:
