@@ -19,6 +19,10 @@ SPELLINGS = {
 }
 DTYPES = FLOATS | WHOLE | {"complex64", "complex128", "float8_e4m3fn", "float8_e5m2", "uint16", "uint32"}
 
+#: What autocast computes in its dtype, as far as sizes follow from it.
+#: Source: the lists in aten/src/ATen/autocast_mode.h of torch 2.13.
+LOWERED = frozenset({"linear", "matmul", "mm", "bmm", "conv1d", "conv2d", "conv3d"})
+
 
 def named_dtype(dotted: str) -> str:
     """The dtype that something of torch, NumPy or Python is; "" for everything else."""

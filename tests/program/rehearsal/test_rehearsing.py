@@ -284,6 +284,12 @@ def test_what_is_given_is_kept_as_it_was():
         "d = {}\nd[[]] = 1",
         "None.x.y()\n3()\nprint(undefined)",
         "def f(: pass",
+        "x = {}\ndel x[[]]",
+        "[] in {}",
+        "torch.arange(0, 10, 0), torch.ones(3)[::0], torch.ones(3).size(5), torch.arange(1, 2, 3, 4)",
+        "def f():\n    for x in g:\n        yield x\ng = f()\nfor x in g: pass",
+        "import itertools\nfor x in itertools.accumulate([1, 'a']): pass",
+        "f'{10 ** 18 * 10 ** 18 * 10 ** 40:f}'",
     ],
 )
 def test_no_program_costs_much_or_breaks_it(code: str):

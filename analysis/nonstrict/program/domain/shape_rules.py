@@ -474,6 +474,11 @@ def attended(given: Given) -> Tensor:
     return UNKNOWN if not query or not value else Tensor((*query[:-1], value[-1]))
 
 
+def reduced_loss(given: Given) -> Tensor:
+    """`F.mse_loss` and its like: one number, unless they are told not to reduce."""
+    return Tensor(()) if given.at(len(given.values), "reduction", default="mean") in ("mean", "sum") else UNKNOWN
+
+
 def encoded(given: Given) -> Tensor:
     """`F.one_hot` with a number of classes."""
     count = _size(given.at(1, "num_classes"))

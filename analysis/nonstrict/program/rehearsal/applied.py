@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.knowledge.dtypes import LOWERED
 from nonstrict.knowledge.operators import FLOATS
 from nonstrict.program.rehearsal import shaping
 from nonstrict.program.rehearsal.dtypes import dtype_of
@@ -21,13 +22,7 @@ if TYPE_CHECKING:
     from nonstrict.program.rehearsal.stage import Stage
     from nonstrict.program.rehearsal.things import Thing
 
-#: What autocast computes in its dtype, as far as sizes follow from it.
-#: Source: the lists in aten/src/ATen/autocast_mode.h of torch 2.13.
-_LOWERED = frozenset({"linear", "matmul", "mm", "bmm"})
-_CONVOLUTION = "conv"
 _SQUEEZES = "squeeze"
-#: Losses give one number unless they are told otherwise.
-_LOSS, _NO_REDUCTION = "_loss", "none"
 
 
 def applied(
@@ -67,8 +62,6 @@ def _sizes(
 ) -> tuple[int, ...] | list[tuple[int, ...] | None] | None:
     if name == _SQUEEZES:
         return shaping.squeezed(first, given[1] if len(given) > 1 else named.get("dim"))
-    if name.endswith(_LOSS) or name == "cross_entropy":
-        return () if named.get("reduction") != _NO_REDUCTION else None
     return shaping.result(name, operator, given, named)
 
 
@@ -84,7 +77,7 @@ def _dtype(
     if asked:
         return asked
     lowered = str(stage.settings["autocast"])
-    if lowered and (name in _LOWERED or name.startswith(_CONVOLUTION)):
+    if lowered and name in LOWERED:
         return lowered
     floating = _promoted([one for one in _tensors([*given, *named.values()]) if one.dtype in FLOATS])
     if operator is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
 from nonstrict.knowledge.operators import nn_module, torch_kind
@@ -17,7 +18,7 @@ from nonstrict.program.rehearsal import (
     torch_calls,
 )
 from nonstrict.program.rehearsal.managers import Managed
-from nonstrict.program.rehearsal.stage import Given
+from nonstrict.program.rehearsal.stage import Given, RaisedError
 from nonstrict.program.rehearsal.statements import ReturnSignal
 from nonstrict.program.rehearsal.things import (
     UNKNOWN,
@@ -287,7 +288,17 @@ def _forwarded(
         for one in layers.entries(thing).values():
             result = stage.call(one, (result,), {}, node, scope)
         return result
-    return layers.forward(stage, thing, [*given, *named.values()])
+    with raising():
+        return layers.forward(stage, thing, [*given, *named.values()])
+
+
+@contextmanager
+def raising() -> Generator[None, None, None]:
+    """What torch is given wrongly raises in the program."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise RaisedError(type(error).__name__) from None
 
 
 # -- what is outside ----------------------------------------------------------------------------------------------
@@ -296,7 +307,8 @@ def _forwarded(
 def _method(stage: Stage, dotted: str, receiver: Thing, given: Sequence[Thing], named: dict[str, Thing]) -> Thing:
     name = dotted.rpartition(".")[2]
     if isinstance(receiver, Tensor):
-        return tensor_members.called(stage, receiver, name, given, named)
+        with raising():
+            return tensor_members.called(stage, receiver, name, given, named)
     if not isinstance(receiver, Instance):
         return containers.called(stage, receiver, name, given, named)
     if name == "__init__":
@@ -304,7 +316,8 @@ def _method(stage: Stage, dotted: str, receiver: Thing, given: Sequence[Thing], 
         return None
     if layers.is_module(receiver):
         if name in ("forward", "__call__"):
-            return layers.forward(stage, receiver, given)
+            with raising():
+                return layers.forward(stage, receiver, given)
         return (
             module_members.called(stage, receiver, name, given, named)
             if module_members.has(receiver, name)
@@ -331,10 +344,12 @@ def _external(
     is_class = nn_module(dotted) is not None or torch_kind(dotted) == "class"
     if is_class and dotted.startswith((layers.LIBRARY, _OPTIMIZERS)) and not dotted.endswith("Parameter"):
         made = Instance(External(dotted))
-        _construct(stage, made, dotted, given, named)
+        with raising():
+            _construct(stage, made, dotted, given, named)
         return made
     # a setting that holds for all the rest is made by a call, that of a block when it is entered
-    found = torch_calls.called(stage, dotted, given, named)
+    with raising():
+        found = torch_calls.called(stage, dotted, given, named)
     return Compiled(found.target, (scope.path, getattr(node, "lineno", 0))) if isinstance(found, Compiled) else found
 
 

@@ -163,7 +163,7 @@ def _formatted(stage: Stage, node: ast.FormattedValue, scope: Scope) -> Thing:
         return UNKNOWN
     try:
         return format(thing, told)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return UNKNOWN
 
 
@@ -189,7 +189,10 @@ def _subscript(stage: Stage, node: ast.Subscript, scope: Scope) -> Thing:
 def entry(stage: Stage, holder: Thing, key: Thing) -> Thing:
     """What a subscript gives. Raises RaisedError where Python raises."""
     if isinstance(holder, Tensor):
-        return shaping.part(stage, holder, key)
+        try:
+            return shaping.part(stage, holder, key)
+        except (TypeError, ValueError) as error:
+            raise RaisedError(type(error).__name__) from None
     if isinstance(holder, Instance):
         return _of_object(stage, holder, key)
     if issubclass(type(holder), _INDEXED) and issubclass(type(key), (int, slice)):

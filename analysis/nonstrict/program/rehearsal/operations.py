@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, cast
 
 from nonstrict.facts.comparing import COMPARISONS
@@ -204,7 +205,8 @@ def _is_same(left: Thing, right: Thing) -> bool | None:
 def _is_in(one: Thing, several: Thing) -> bool | None:
     table, entries = plain_dict(several), sequence(several)
     if table is not None:
-        return one in table if is_known(one) or isinstance(one, (Instance, Tensor, Definition)) else None
+        is_key = isinstance(one, Hashable) and (is_known(one) or isinstance(one, (Instance, Tensor, Definition)))
+        return any(one is key or one == key for key in table) if is_key else None
     if isinstance(one, str) and isinstance(several, str):
         return one in several
     if entries is None or one is UNKNOWN:

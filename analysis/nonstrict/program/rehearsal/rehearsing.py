@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from nonstrict.facts.execution import is_main_guard
 from nonstrict.facts.walk import walk
 from nonstrict.program.rehearsal import calling, defining, expressions, layers, loaders, members, statements
-from nonstrict.program.rehearsal.stage import GivenUpError, Stage
+from nonstrict.program.rehearsal.stage import GivenUpError, RaisedError, Stage
 from nonstrict.program.rehearsal.things import (
     UNKNOWN,
     Compiled,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 #: How many statements and expressions a rehearsal goes through.
 MOST = 150_000
+_END = object()
 #: So many characters of a file cost as much as a statement: they are parsed.
 _TEXT = 4
 
@@ -67,9 +68,9 @@ def rehearse(project: Project, module: Module, most: int = MOST) -> Rehearsed:
     stage = _Rehearsal(project, most)
     try:
         stage.enter(module, "__main__")
-    except GivenUpError:
+    except (GivenUpError, RaisedError, RecursionError, MemoryError):
         return Rehearsed(tuple(stage.given), complete=False)
-    except Exception:  # noqa: BLE001 - whatever a program makes of Python: it costs the rest of its rehearsal
+    except (statements.ReturnSignal, statements.BreakSignal, statements.ContinueSignal):  # outside of what they leave
         return Rehearsed(tuple(stage.given), complete=False)
     return Rehearsed(tuple(stage.given), complete=True)
 
@@ -125,8 +126,18 @@ class _Rehearsal(Stage):
         return self._counted(found) if found is not None else None
 
     def _counted(self, entries: Iterator[Thing]) -> Iterator[Thing]:
-        for one in entries:
+        while True:
             self.spend()
+            try:
+                one = next(entries, _END)
+            except (
+                ArithmeticError,
+                TypeError,
+                ValueError,
+            ) as error:  # of an iterator of Python, or one that runs already
+                raise RaisedError(type(error).__name__) from None
+            if one is _END:
+                return
             yield one
 
     def _entries(self, thing: Thing) -> Iterator[Thing] | None:

@@ -147,10 +147,13 @@ def _delete(stage: Stage, target: ast.expr, scope: Scope) -> None:
     elif isinstance(target, ast.Subscript):
         held, key = stage.evaluate(target.value, scope), stage.evaluate(target.slice, scope)
         table, entries = plain_dict(held), plain_list(held)
-        if table is not None and key is not UNKNOWN:
-            table.pop(key, None)
-        elif entries is not None and isinstance(key, (int, slice)):
-            del entries[key]
+        try:
+            if table is not None and key is not UNKNOWN:
+                table.pop(key, None)
+            elif entries is not None and isinstance(key, (int, slice)):
+                del entries[key]
+        except (LookupError, TypeError, ValueError) as error:
+            raise RaisedError(type(error).__name__) from None
 
 
 def bind(stage: Stage, target: ast.expr, thing: Thing, scope: Scope) -> None:
