@@ -34,6 +34,8 @@ _BUILT_IN = frozenset(dir(builtins))
 MAX_DRIVERS = 6
 #: Kinds of drivers that call the function itself, by which the agent makes a region of its own.
 DIRECT = frozenset({"calls", "traced", "source"})
+#: Those whose `given` are specifications of calls, or what makes their arguments.
+GIVEN = DIRECT - {"source"}
 
 
 class Driver(NamedTuple):

@@ -137,6 +137,8 @@ def _numbers(spec: Spec) -> str:
             return f"torch.randn({shape}{kind})" if not dtype.startswith("float8") else _converted(shape, dtype)
         return f"(torch.rand({shape}{kind}) * {high - low} + {low})"
     first, last = (0, 1) if low is None or high is None else (int(low), int(high))
+    if spec.get("ascending"):
+        return f"torch.linspace({first}, {last}, {math.prod(shape)}).round().reshape({shape}).to(torch.{dtype})"
     return f"torch.randint({first}, {last + 1}, {shape}{kind})"
 
 

@@ -26,7 +26,7 @@ from nonstrict.rules.base import COMPILED
 from nonstrict.rules.expectation import Channel, Experiment, Trait
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from nonstrict.confirm.suspects import Suspect
 
@@ -49,6 +49,8 @@ _WHOLE = {
 }
 #: Reasons that more calls might have settled.
 _BY_FEWER_CALLS = frozenset({"line-not-reached", "insensitive", "few-values", "not-compiled", "load"})
+#: What is decided when a graph is captured, before a backend gets it.
+_WHILE_TRACING = frozenset({Experiment.CHANGE, Experiment.EFFECT, Experiment.DRAW})
 #: What is raised where something is needed that could not be imported, by us and by Python.
 _MISSING = frozenset({"MissingModuleError", "ModuleNotFoundError"})
 _REFUSED = "the sandbox refuses what the program does"
@@ -233,7 +235,7 @@ def _judged(
         return _of_caches(suspect, arms, found)
     outcomes: list[Outcome] = []
     proofs: list[tuple[str, Divergence]] = []
-    blocked = ""
+    blocked: dict[str, str] = {}
     told_by = {name: broken_at(suspect, suspects, trace, arms) for name, trace in arms.compiled.items()}
     broken = {name: told for name, told in told_by.items() if told}
     for backend, listed in found.items():
@@ -252,7 +254,7 @@ def _judged(
             continue
         other = next((one for one in divergences_ if one.channel is Channel.ERROR), None)
         if other is not None:
-            blocked = blocked or evidence.blocked(other)
+            blocked[backend] = evidence.blocked(other)
             outcomes.append(Outcome(backend, "not-run", "another error stops the compilation first"))
         else:
             outcomes.append(_unlike(suspect, backend, divergences_, arms))
@@ -265,7 +267,20 @@ def _judged(
     if broken:
         told = f"torch breaks the graph there: {next(iter(broken.values()))}"
         return Judgement(Status.CONFIRMED, "", told, tuple(one._replace(detail="") for one in outcomes))
-    return _unproven(suspect, arms, found, tuple(outcomes), blocked or given_up_before(suspect, arms))
+    excused = _excused(suspect, blocked, outcomes)
+    first = next((told for backend, told in blocked.items() if backend not in excused), "")
+    return _unproven(suspect, arms, found, tuple(outcomes), first or given_up_before(suspect, arms), excused)
+
+
+def _excused(suspect: Suspect, blocked: Collection[str], outcomes: Sequence[Outcome]) -> frozenset[str]:
+    """Inductor, where it alone cannot generate code for a graph that other backends compute as eager code does.
+
+    What a finding about tracing foretells is decided by then: all backends get the same graph. What torch refuses, and
+    what it does to operators, may show in Inductor only.
+    """
+    traced = suspect.experiment in _WHILE_TRACING and not suspect.has(Trait.OPERATOR)
+    told = traced and any(outcome.result == "same" for outcome in outcomes)
+    return frozenset({INDUCTOR}) if told and set(blocked) == {INDUCTOR} else frozenset()
 
 
 def _of_compilations(
@@ -341,8 +356,9 @@ def _unproven(
     found: Mapping[str, list[Divergence]],
     outcomes: tuple[Outcome, ...],
     blocked: str,
+    excused: Collection[str] = (),
 ) -> Judgement:
-    """Refuted or inconclusive."""
+    """Refuted or inconclusive; backends that are `excused` need not have been compared."""
     if not reached(suspect, arms.control):
         return Judgement(Status.INCONCLUSIVE, "line-not-reached", "", outcomes)
     own = [call for n, call in enumerate(arms.eager["calls"]) if suspect.number not in arms.foreign.get(n, ())]
@@ -360,18 +376,23 @@ def _unproven(
         return Judgement(Status.INCONCLUSIVE, "sandbox", refused, outcomes)
     if suspect.experiment in VARIED and not recompiling.varied_enough(suspect, arms):
         return Judgement(Status.INCONCLUSIVE, "few-values", "", outcomes)
-    return _agreed(suspect, arms, found, outcomes)
+    return _agreed(suspect, arms, found, outcomes, excused)
 
 
 def _agreed(
-    suspect: Suspect, arms: Arms, found: Mapping[str, list[Divergence]], outcomes: tuple[Outcome, ...]
+    suspect: Suspect,
+    arms: Arms,
+    found: Mapping[str, list[Divergence]],
+    outcomes: tuple[Outcome, ...],
+    excused: Collection[str],
 ) -> Judgement:
     """Refuted where all arms agree on what the finding is about, and eager code showed that it matters."""
-    close = [one for listed in found.values() for one in listed if related(suspect, one, arms)]
+    compared = [outcome for outcome in outcomes if outcome.backend not in excused]
+    told_by = (listed for backend, listed in found.items() if backend not in excused)
+    close = [one for listed in told_by for one in listed if related(suspect, one, arms)]
     differs = any(not one.vague for one in close)
-    if not sensitive(suspect, arms.eager, recompiling.for_others(suspect, arms)) and not (
-        differs and suspect.has(Trait.TELLS)
-    ):
+    anew, compiling = recompiling.for_others(suspect, arms), recompiling.compiling(arms)
+    if not sensitive(suspect, arms.eager, anew, compiling) and not (differs and suspect.has(Trait.TELLS)):
         # A draw shows where a call is repeated, however much the arms differ.
         told = not divergences(arms.eager, arms.control) or _is_untried(suspect, arms.eager)
         return Judgement(Status.INCONCLUSIVE, "insensitive" if told else "eager-nondeterministic", "", outcomes)
@@ -381,9 +402,9 @@ def _agreed(
         return Judgement(Status.INCONCLUSIVE, "differs-before", evidence.short(close[0]), outcomes)
     if unsteady(suspect, arms):
         return Judgement(Status.INCONCLUSIVE, "eager-nondeterministic", "", outcomes)
-    if not outcomes or any(outcome.result != "same" for outcome in outcomes):
+    if not compared or any(outcome.result != "same" for outcome in compared):
         return Judgement(Status.INCONCLUSIVE, *_why_not_compared(arms, found), outcomes)
-    told = evidence.agreement(arms.eager, [outcome.backend for outcome in outcomes])
+    told = evidence.agreement(arms.eager, [outcome.backend for outcome in compared])
     return Judgement(Status.REFUTED, "", told + _WHOLE.get(suspect.experiment, ""), outcomes)
 
 

@@ -39,7 +39,7 @@ def change_of(
         # Where the module of a region is kept by the agent: under the name of its class.
         return Change(suspect.function.rpartition(".")[0], path, "", "rebind")
     if subject.origin == "argument" and suspect.has(Trait.OF_MODES) and direct:
-        place = _parameter(program, suspect, subject.name)
+        place = position_of(program, suspect, subject.name)
         return None if place is None else Change(f"argument {place + 1}", path, "", "mode")
     if subject.origin != "global":
         return None
@@ -51,8 +51,8 @@ def change_of(
     return Change(name, path, owner, how)
 
 
-def _parameter(program: Program, suspect: Suspect, name: str) -> int | None:
-    """The position of a parameter of the function that a finding is about."""
+def position_of(program: Program, suspect: Suspect, name: str) -> int | None:
+    """The position of a parameter of the function that a finding is about; None where it has no such parameter."""
     own = (node for node in ast.walk(program.tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
     marked = [node for node in own if node.name == suspect.function.rpartition(".")[2]]
     names = [one.arg for node in marked for one in (*node.args.posonlyargs, *node.args.args)]

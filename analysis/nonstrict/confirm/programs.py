@@ -10,6 +10,7 @@ from nonstrict.confirm.examples import example_of
 from nonstrict.confirm.import_names import Imported, imported_as
 from nonstrict.confirm.slices import loaded, slice_for, statements_of
 from nonstrict.facts.execution import is_main_guard
+from nonstrict.rules.base import COMPILED
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
@@ -100,9 +101,14 @@ def program_of(
 
 
 def drivers_for(program: Program, suspect: Suspect) -> list[Driver]:
-    """What sets the marked function of a suspect going, the likeliest first."""
+    """What sets the marked function of a suspect going, the likeliest first.
+
+    A marked function by itself does not: what it does shows in a region, and only regions are compiled without one.
+    """
     targets = targets_of(program, suspect)
-    return drivers_of(example_of(statements_of(program.tree), targets, suspect.marked_line), targets)
+    found = drivers_of(example_of(statements_of(program.tree), targets, suspect.marked_line), targets)
+    itself = frozenset[str]() if suspect.marker in COMPILED else frozenset({suspect.function})
+    return [driver for driver in found if driver.kind != "function" or driver.name not in itself]
 
 
 def tests_for(program: Program, suspect: Suspect) -> list[Driver]:

@@ -80,6 +80,16 @@ def for_others(suspect: Suspect, arms: Arms) -> set[int]:
     return {one.call for one in again if not asks_of(one.sources, suspect.subject)}
 
 
+def compiling(arms: Arms) -> set[int]:
+    """The calls for which an arm compiled something: the first of each region, though no graph may come of it."""
+    first: dict[str, int] = {}
+    for number, call in enumerate(arms.eager["calls"]):
+        first.setdefault(str(call.get("region")), number)
+    traces = (enumerate(compiled.get("calls", ())) for compiled in arms.compiled.values())
+    graphs = {number for calls in traces for number, call in calls if call.get("compiled", {}).get("graphs")}
+    return graphs.union(first.values())
+
+
 def _failure(one: Again) -> str:
     return f"the guard that failed in call {one.call + 1}: {one.guard}"
 

@@ -33,6 +33,14 @@ def in_turn(schedule: Schedule, changes: Sequence[Change]) -> Schedule:
     return schedule._replace(repeat=repeat, changes=made, calls=max(schedule.calls, repeat))
 
 
+def varying(schedule: Schedule, change: Change | None, *, goes_on: bool) -> tuple[Schedule, ...]:
+    """More calls, of the program's where it goes on; then as many as torch compiles a function for, each changed."""
+    again = schedule._replace(repeat=MAX_CALLS, calls=max(schedule.calls, MAX_CALLS))
+    changes = () if change is None else tuple(change._replace(at=call) for call in range(1, MAX_CALLS))
+    longer = schedule._replace(calls=MOST_CALLS, each=MOST_CALLS) if goes_on else again
+    return tuple(dict.fromkeys((longer, again, again._replace(changes=changes))))
+
+
 def calls_for(suspects: Sequence[Suspect]) -> int:
     """How many calls of regions are followed: some for each function, all that it takes where torch may give it up."""
     functions = {suspect.function for suspect in suspects}

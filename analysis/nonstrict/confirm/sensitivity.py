@@ -40,10 +40,13 @@ def executed(suspect: Suspect, control: Mapping[str, Any]) -> bool:
     return any(line in lines.get(path, ()) for path, line in places)
 
 
-def sensitive(suspect: Suspect, eager: Mapping[str, Any], anew: Collection[int] = ()) -> bool:
+def sensitive(
+    suspect: Suspect, eager: Mapping[str, Any], anew: Collection[int] = (), compiling: Collection[int] = ()
+) -> bool:
     """Whether eager code showed what the finding is about, so that agreement means something.
 
-    It does not in the calls that were compiled `anew`, which get what is there by then.
+    It does not in the calls that were compiled `anew`, which get what is there by then, nor do effects in calls for
+    which something was compiled (`compiling`): tracing has them too.
     """
     calls = eager["calls"]
     if not calls:
@@ -52,7 +55,7 @@ def sensitive(suspect: Suspect, eager: Mapping[str, Any], anew: Collection[int] 
         crossed = suspect.has(Trait.CROSSES) and any(changed(suspect, call.get("state", ())) for call in calls)
         return crossed or any(_reacts(suspect, calls, index) for index in range(1, len(calls)) if index not in anew)
     if suspect.experiment is Experiment.EFFECT:
-        return any(_has_effect(suspect, call) for call in calls)
+        return any(_has_effect(suspect, call) for number, call in enumerate(calls) if number not in compiling)
     if suspect.experiment is Experiment.DRAW:
         results = [call["result"] for call in calls if "result" in call]
         same = len({str(call.get("inputs")) for call in calls}) < len(calls)

@@ -20,7 +20,7 @@ from nonstrict.confirm.belonging import (
     without_failing,
 )
 from nonstrict.confirm.callers import callers_of
-from nonstrict.confirm.drivers import DIRECT
+from nonstrict.confirm.drivers import DIRECT, GIVEN
 from nonstrict.confirm.input_sources import found_drivers, given_drivers, search_job
 from nonstrict.confirm.judging import (
     VARIED,
@@ -35,6 +35,7 @@ from nonstrict.confirm.naming import named_by_text
 from nonstrict.confirm.neutralising import neutral
 from nonstrict.confirm.obstacles import obstacles
 from nonstrict.confirm.opchecking import called_on, is_asked, seconded
+from nonstrict.confirm.other_arguments import differing_calls
 from nonstrict.confirm.owners import change_of
 from nonstrict.confirm.programs import (
     EAGER,
@@ -49,12 +50,12 @@ from nonstrict.confirm.programs import (
     widened,
 )
 from nonstrict.confirm.project import Project
-from nonstrict.confirm.scheduling import MOST_CALLS, calls_for, in_region, in_turn, is_idle, is_trial
+from nonstrict.confirm.scheduling import calls_for, in_region, in_turn, is_idle, is_trial, varying
 from nonstrict.confirm.sensitivity import reached
 from nonstrict.confirm.setting import inputs_of
 from nonstrict.confirm.shares import shares_of
 from nonstrict.confirm.told import Told, Unexplained, says_more
-from nonstrict.confirm.traces import Arms
+from nonstrict.confirm.traces import Arms, returns
 from nonstrict.confirm.uncalled import unanswered, without_calls
 from nonstrict.findings import Status
 from nonstrict.rules.base import COMPILED, CUSTOM_OPERATORS
@@ -376,7 +377,7 @@ class Session:
         if suspect.has(Trait.TELLS):
             # What is told only so, and in another program besides, is none of this one's.
             if self._like is None:
-                self._judge(schedule._replace(logged=True), suspects, only=(suspect,))
+                self._judge(schedule._replace(logged=True, repeat=_REPEATS), suspects, only=(suspect,))
             return
         if suspect.experiment is Experiment.CHANGE:
             # What it is given can only be changed where it is called itself.
@@ -389,14 +390,17 @@ class Session:
             self._judge(schedule._replace(repeat=_REPEATS), suspects, only=(suspect,))
 
     def _vary(self, schedule: Schedule, suspect: Suspect, suspects: Sequence[Suspect]) -> None:
-        """More calls of the program's; then as many as torch compiles one function for, with another value in each."""
-        longer = schedule._replace(calls=MOST_CALLS, each=MOST_CALLS)
-        again = schedule._replace(repeat=MAX_CALLS, calls=max(schedule.calls, MAX_CALLS))
-        change = self._change_of(schedule, suspect)
-        changes = () if change is None else tuple(change._replace(at=call) for call in range(1, MAX_CALLS))
+        """More calls of the program's; then as many as torch compiles one function for, with another value in each.
+
+        Where the calls are ours, they differ in what the finding is about alone.
+        """
+        driver = schedule.driver
+        given = differing_calls(self._program, suspect, driver.given, MAX_CALLS) if driver.kind in GIVEN else ""
+        if given and self._told[suspect.number].judgement.reason in {"few-values", "other-guard"}:
+            self._judge(schedule._replace(driver=driver._replace(given=given)), suspects, only=(suspect,))
         stop: Mapping[str, Any] = self.eager(schedule).get("stop") or {}
         goes_on = stop.get("kind") == "enough"
-        for varied in dict.fromkeys((longer if goes_on else again, again, again._replace(changes=changes))):
+        for varied in varying(schedule, self._change_of(schedule, suspect), goes_on=goes_on):
             if self._told[suspect.number].judgement.reason == "few-values":
                 self._judge(varied, suspects, only=(suspect,))
 
@@ -415,7 +419,7 @@ class Session:
         # backend has all slots to itself, the fastest one tells first.
         shares = self._shares(schedule)
         plain = ((name, False) for name in (*foretelling, *(backends if shares else reversed(backends))))
-        if self._like is not None and not _returns(self.eager(schedule)):
+        if self._like is not None and not returns(self.eager(schedule)):
             self._tell_uncalled(schedule, asked)
             return {}  # what was left out is needed
         for backend, lines in ((EAGER, False), (EAGER, True), *plain):
@@ -490,8 +494,3 @@ class Session:
             known = self._told[number]
             if says_more(fresh, known) or (final and known.schedule == schedule):
                 self._tell(number, fresh)
-
-
-def _returns(eager: Mapping[str, Any]) -> bool:
-    """Whether some call of a region comes to its end."""
-    return any("error" not in call for call in eager["calls"])

@@ -139,6 +139,11 @@ def _drifted(divergence: Divergence) -> Divergence:
     return divergence._replace(drifted=True, vague=divergence.vague or is_text)
 
 
+def returns(trace: Mapping[str, Any]) -> bool:
+    """Whether some call of a region comes to its end."""
+    return any("error" not in call for call in trace["calls"])
+
+
 def given_otherwise(eager: Mapping[str, Any], compiled: Mapping[str, Any]) -> int | None:
     """The first call that the arms give something else to, beyond rounding: it and what follows cannot be compared."""
     numbers = numbers_of(eager, compiled)

@@ -7,6 +7,8 @@ import math
 import re
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+import torch
+
 from nonstrict_agent.inputs import moves
 from nonstrict_agent.inputs.shapes import SHAPES
 from nonstrict_agent.inputs.specification import Spec, literal, tensor
@@ -163,18 +165,28 @@ def to_dtypes(*dtypes: str) -> Callable[[Failure, re.Match[str]], Found]:
 
     def answer(failure: Failure, found: re.Match[str]) -> Found:
         argument = found.groupdict().get("name")
-        names = (argument,) if argument and failure.parameter(argument) else failure.names()
-        for n, dtype in enumerate(dtypes):
-            for name, spec, node in moves.parts(failure.reading, failure.choice, names):
-                if node["kind"] == "tensor" and node["dtype"] != dtype:
-                    yield 0.4 + 0.1 * n, moves.with_node(failure.choice, name, spec, node, moves.typed(node, dtype))
-
-            def change(node: Spec, dtype: str = dtype) -> Spec | None:
-                return moves.typed(node, dtype) if node["kind"] == "tensor" and node["dtype"] != dtype else None
-
-            yield 0.7 + 0.1 * n, moves.each_changed(failure.reading, failure.choice, change)
+        return _typed(failure, dtypes, (argument,) if argument and failure.parameter(argument) else failure.names())
 
     return answer
+
+
+def named_dtypes(failure: Failure) -> Found:
+    """Dtypes that the text names, by whatever name torch knows them."""
+    known = (getattr(torch, word.lower(), None) for word in re.findall(r"[A-Za-z]\w*", failure.text))
+    found = [str(dtype).rpartition(".")[2] for dtype in known if isinstance(dtype, torch.dtype)]
+    return _typed(failure, tuple(dict.fromkeys(found)), failure.names())
+
+
+def _typed(failure: Failure, dtypes: tuple[str, ...], names: tuple[str, ...]) -> Found:
+    for n, dtype in enumerate(dtypes):
+        for name, spec, node in moves.parts(failure.reading, failure.choice, names):
+            if node["kind"] == "tensor" and node["dtype"] != dtype:
+                yield 0.4 + 0.1 * n, moves.with_node(failure.choice, name, spec, node, moves.typed(node, dtype))
+
+        def change(node: Spec, dtype: str = dtype) -> Spec | None:
+            return moves.typed(node, dtype) if node["kind"] == "tensor" and node["dtype"] != dtype else None
+
+        yield 0.7 + 0.1 * n, moves.each_changed(failure.reading, failure.choice, change)
 
 
 def lower_indices(failure: Failure, _found: re.Match[str]) -> Found:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict_agent.inputs import moves, trying
 from nonstrict_agent.inputs.answers import Failure
+from nonstrict_agent.inputs.checks import failed_checks
+from nonstrict_agent.inputs.demands import demanded
 from nonstrict_agent.inputs.repairs import repairs
 from nonstrict_agent.inputs.source import names_in
 from nonstrict_agent.inputs.specification import NONE, Spec, literal
@@ -157,7 +159,8 @@ class Exploration:
             return
         penalty = 0.15 * repeated
         failure = Failure(self._reading, choice, text, outcome.blamed)
-        for step, changed in repairs(failure):
+        demands = demanded(failure, failed_checks(outcome.error), outcome.origins) if outcome.error is not None else ()
+        for step, changed in itertools.chain(demands, repairs(failure)):
             self._push(cost + step + penalty, changed, outcome.progress)
         if repeated <= _SAME_FAILURE:
             self._postpone(cost + penalty, choice, outcome.blamed, outcome.progress)
@@ -166,7 +169,7 @@ class Exploration:
         if not self._wanted:
             return True, outcome.quality
         reached = trying.lines_reached(self._reading, choice, SEED, self._namespace, self._wanted)
-        return all(reached[file] == lines for file, lines in self._wanted.items()), outcome.quality
+        return all(reached[file] for file in self._wanted), outcome.quality
 
     def _vary(self, cost: float, choice: Choice, outcome: trying.Outcome, *, lines: bool) -> None:
         """Queues what may run better, or down other branches: other values first, then other arguments."""

@@ -40,10 +40,18 @@ class Maker:
     """Makes the values of one call, one after the other, from one seed.
 
     With `instances`, modules made by a constructor are kept there and used again, whatever happened to them since.
+    With `origins`, that is given the specification of each tensor, by the tensor's `id`.
     """
 
-    def __init__(self, seed: int, namespace: Mapping[str, object], instances: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        seed: int,
+        namespace: Mapping[str, object],
+        instances: dict[str, Any] | None = None,
+        origins: dict[int, Spec] | None = None,
+    ) -> None:
         self._instances = instances
+        self._origins = origins
         self._seed = seed
         self._namespace = namespace
         self._generator = torch.Generator().manual_seed(seed)
@@ -57,7 +65,10 @@ class Maker:
         maker = _MAKERS.get(spec["kind"])
         if maker is None:
             raise UnmakeableError(f"a value of {spec.get('class', spec['kind'])} cannot be made from a description")
-        return maker(self, spec)
+        made = maker(self, spec)
+        if self._origins is not None and isinstance(made, torch.Tensor):
+            self._origins[id(made)] = spec
+        return made
 
     def _tensor(self, spec: Spec) -> torch.Tensor:
         shape, dtype = spec["shape"], getattr(torch, spec["dtype"], None)
@@ -88,6 +99,8 @@ class Maker:
             return (uniform * (high - low) + low).to(dtype)
         if low is None or high is None:
             low, high = _INDEX_RANGE
+        if spec.get("ascending"):
+            return torch.linspace(int(low), int(high), math.prod(shape)).round().reshape(shape).to(dtype)
         # randint excludes its upper end, which must itself be a number of 64 bits.
         high = min(int(high), torch.iinfo(torch.int64).max - 1)
         return torch.randint(min(int(low), high), high + 1, shape, generator=self._generator).to(dtype)

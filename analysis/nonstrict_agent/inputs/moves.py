@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from nonstrict_agent.inputs.signature import Parameter, Reading
     from nonstrict_agent.inputs.trying import Choice
 
-_LARGEST = 1 << 14  # elements of a tensor
+_LARGEST = 1 << 16  # elements of a tensor
 _SIZES = (1, 2, 3, 4, 8, 16)
 LEAST = 0.6  # what the cheapest neighbour costs more
 _NUMBERS = (1, 2, 0, 4, 3, -1, 8)
@@ -68,7 +69,7 @@ def shaped(node: Spec, shape: list[int]) -> Spec:
 
 def typed(node: Spec, dtype: str) -> Spec:
     """The tensor `node` with another dtype, and a range that is valid for it."""
-    kept = {key: value for key, value in node.items() if key not in {"low", "high"}}
+    kept = {key: value for key, value in node.items() if key not in {"low", "high", "ascending"}}
     integral = dtype in {"int64", "int32", "bool", "uint8"}
     return {**kept, "dtype": dtype, **({"low": 0, "high": 1} if integral else {})}
 
@@ -205,3 +206,15 @@ def other_values(reading: Reading, choice: Choice) -> Iterator[tuple[float, Choi
             return {**node, "low": low, "high": high} if integral else None
 
         yield 0.5 + 0.1 * n, each_changed(reading, choice, integers)
+    yield from _offsets(reading, choice)
+
+
+def _offsets(reading: Reading, choice: Choice) -> Iterator[tuple[float, Choice]]:
+    """Lists of integers that ascend to a size: where groups begin or end in a dimension."""
+    listed = list(parts(reading, choice))
+    sizes = {size for _, _, node in listed if node["kind"] == "tensor" for size in node["shape"] if size > 1}
+    for name, spec, node in listed:
+        if node["kind"] == "tensor" and len(node["shape"]) == 1 and "int" in node["dtype"]:
+            for n, (low, size) in enumerate(itertools.product((0, 1), sorted(sizes, reverse=True)[:4])):
+                new = {**node, "low": low * size // max(node["shape"][0], 1), "high": size, "ascending": True}
+                yield 0.6 + 0.1 * n, with_node(choice, name, spec, node, new)

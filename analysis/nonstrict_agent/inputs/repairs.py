@@ -19,6 +19,7 @@ from nonstrict_agent.inputs.answers import (
     lower_indices,
     more_ranks,
     named,
+    named_dtypes,
     not_none,
     quoted,
     rank_above,
@@ -43,6 +44,7 @@ def repairs(failure: Failure) -> Found:
             yield from answer(failure, found)
     yield from sizes(failure)
     yield from named(failure)
+    yield from named_dtypes(failure)
     yield from quoted(failure)
 
 

@@ -64,7 +64,8 @@ def find_inputs(
         function: what is called; one whose first parameter is `self` is given an instance of its class.
         namespace: of the module that defines it; annotations, classes and names of functions are looked up there.
         seconds: for the whole search; a single try is not interrupted.
-        required_lines: by file name, lines that the call must execute.
+        required_lines: by file name, the lines of an expression that the call must evaluate: one of them is enough,
+            as an expression over several lines has code on some of them only.
         variants: how many different calls are wanted: other shapes, literals, values. Fewer may be found.
         tries: at most so many calls.
     """

@@ -3,7 +3,8 @@
 A specification is an object with a "kind". It describes a value by kind, shape and range, not by content: tensors
 made from it are random, fixed by a seed, and equal in every process that uses the same seed. Nothing is pickled.
 
-    tensor      shape, dtype, device, strides (where not contiguous), requires_grad, parameter, low, high (inclusive)
+    tensor      shape, dtype, device, strides (where not contiguous), requires_grad, parameter, low, high (inclusive),
+                ascending (integers evenly from low to high: offsets)
     literal     value: a number, a string or a bool;  none;  complex: real, imag;  bytes: base64
     list, tuple, set, frozenset, size      items;  dict: items (pairs), class where not a plain dict
     dataclass, namedtuple, object          class, fields;  enum: class, name
@@ -61,18 +62,23 @@ def make(spec: Spec, seed: int, namespace: Mapping[str, object]) -> Any:
 
 
 def make_call(
-    call: CallSpec, seed: int, namespace: Mapping[str, object], instances: dict[str, Any] | None = None
+    call: CallSpec,
+    seed: int,
+    namespace: Mapping[str, object],
+    instances: dict[str, Any] | None = None,
+    origins: dict[int, Spec] | None = None,
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Positional and keyword arguments for `call`; two tensors of one shape hold different numbers.
 
-    Modules that are constructed are looked up in `instances` first, if that is given, and kept there.
+    Modules that are constructed are looked up in `instances` first, if that is given, and kept there. `origins` is
+    given the specification of each tensor, by its `id`.
 
     Raises:
         UnmakeableError: as for `make`.
     """
     from nonstrict_agent.inputs import making
 
-    maker = making.Maker(seed, namespace, instances)
+    maker = making.Maker(seed, namespace, instances, origins)
     args = tuple(maker.make(each) for each in call["args"])
     return args, {name: maker.make(each) for name, each in call["kwargs"].items()}
 

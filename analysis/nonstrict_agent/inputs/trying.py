@@ -14,6 +14,7 @@ import random
 import sys
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from nonstrict_agent.inputs.signature import Parameter, Reading
 
+_DEEPEST = 8  # calls within calls whose lines tell two failures apart
 Choice = Mapping[str, Spec]  # by parameter; one that is missing is left out of the call
 NO_TENSOR, NOT_FINITE, CONSTANT, GOOD = range(4)
 WORDS = {
@@ -40,12 +42,14 @@ class Outcome(NamedTuple):
     """What a try came to: how good its result is, or its error, how far it got, and which parameters are to blame.
 
     `progress` are the lines of the call stack at the error, outermost first, zeros after; larger is farther.
+    `origins` are the specifications of the values that were passed, by the `id` of those that the error keeps alive.
     """
 
     quality: int = -1
     error: BaseException | None = None
     progress: tuple[int, ...] = ()
     blamed: tuple[str, ...] = ()
+    origins: Mapping[int, Spec] = MappingProxyType({})
 
 
 def call_of(parameters: tuple[Parameter, ...], choice: Choice) -> CallSpec:
@@ -86,8 +90,9 @@ def attempt(
     The global generators of torch and Python are seeded, so that a try comes out the same each time. Modules are taken
     from `instances` where that is given: making them takes much longer than calling them.
     """
+    origins: dict[int, Spec] = {}
     try:
-        args, kwargs = make_call(call_of(reading.parameters, choice), seed, namespace, instances)
+        args, kwargs = make_call(call_of(reading.parameters, choice), seed, namespace, instances, origins)
     except (UnmakeableError, RuntimeError, TypeError, ValueError, OverflowError) as error:
         return Outcome(error=error)
     torch.manual_seed(seed)
@@ -98,7 +103,7 @@ def attempt(
         raise
     except BaseException as error:  # SystemExit and the like are answers of the user's function too  # noqa: BLE001
         progress, blamed = _place(reading, error)
-        return Outcome(error=error, progress=progress, blamed=blamed)
+        return Outcome(error=error, progress=progress, blamed=blamed, origins=origins)
     return Outcome(quality=quality(result))
 
 
@@ -150,6 +155,14 @@ def quality(result: object) -> int:
     found = [each for each in tensors_of(result, 4) if each.numel() and not each.is_meta]
     if not found:
         return NO_TENSOR
+    try:
+        return _quality(found)
+    except Exception:  # a subclass of the program may refuse any operation  # noqa: BLE001
+        return GOOD
+
+
+def _quality(found: list[torch.Tensor]) -> int:
+    """The same for some tensors that have elements."""
     values = [each.detach() for each in found]
     values = [each.to_dense() if each.layout != torch.strided else each for each in values]
     values = [
@@ -183,8 +196,8 @@ def _place(reading: Reading, error: BaseException) -> tuple[tuple[int, ...], tup
     at = next((n for n, (each, _) in enumerate(frames) if each.tb_frame.f_code is code), None)
     if at is None:
         return (), ()
-    lines = [each.tb_lineno for each, _ in frames[at : at + 4]]
-    progress = (*lines, *(0 for _ in range(4 - len(lines))))
+    lines = [each.tb_lineno for each, _ in frames[at : at + _DEEPEST]]
+    progress = (*lines, *(0 for _ in range(_DEEPEST - len(lines))))
     failing = frames[at][0]
     names = _names_at(reading.tree, failing) if reading.tree is not None else set()
     blamed = sorted({each for name in names for each in reading.influence.get(name, ())})
