@@ -157,14 +157,6 @@ def test_an_effect_that_is_kept():
     assert status(EFFECT, arms([told, told], [told, told]))[0] is Status.REFUTED
 
 
-def test_an_effect_in_a_call_that_is_compiled_refutes_nothing():
-    """Tracing has the effects of the body too; whether compiled code has them shows later."""
-    told = call(1.0, out="hello\n")
-    assert status(EFFECT, arms([told], [told])) == (Status.INCONCLUSIVE, "insensitive")
-    again = call(1.0, out="hello\n", compiled={"graphs": [1], "breaks": [], "eager": [], "skipped": "", "again": []})
-    assert status(EFFECT, arms([told, told], [told, again])) == (Status.INCONCLUSIVE, "insensitive")
-
-
 def test_a_refusal_that_does_not_come():
     assert status(REFUSAL, arms([call(1.0)], [call(1.0)]))[0] is Status.REFUTED
 
@@ -176,17 +168,6 @@ def test_a_compiled_arm_that_came_to_no_end_refutes_nothing(broken: str):
     judgement = only(CHANGE, made._replace(compiled={**made.compiled, "inductor": failed}))
     assert (judgement.status, judgement.reason) == (Status.INCONCLUSIVE, broken)
     assert judgement.outcomes[1] == Outcome("inductor", "not-run", "ended by SIGSEGV")
-
-
-def test_a_graph_for_which_inductor_alone_has_no_code_is_judged_without_it():
-    """All backends get the same graph; that one of them cannot compile it is not about the finding."""
-    refused = [failing(error("AssertionError", "torch.float8_e8m0fnu missing"))] * len(REACTS)
-    judgement = only(CHANGE, arms(REACTS, REACTS, inductor=refused))
-    assert judgement.status is Status.REFUTED
-    assert judgement.evidence.endswith("on aot_eager agree with eager")
-    assert [one.result for one in judgement.outcomes] == ["same", "not-run"]
-    both = only(CHANGE, arms(REACTS, refused))
-    assert (both.status, both.reason) == (Status.INCONCLUSIVE, "blocked")
 
 
 def test_a_compiled_arm_with_fewer_calls_refutes_nothing():

@@ -20,6 +20,8 @@ from tests.confirm.making import FILE, LINE, SCALE, arms, call, error, failing, 
 
 MEAN = "tensor float32 [4] "
 OF_STATE = suspect("NST202", Experiment.EFFECT, subject=Subject("argument", "self", (".extras",)))
+TOLD = suspect("NST201", Experiment.EFFECT)
+REACTS = [call(2.0), call(3.0, between={"SCALE": ["int 2", "int 3"]})]
 STALE = suspect("NST104", Experiment.CHANGE, subject=SCALE)
 OPENS = suspect("NST201", Experiment.EFFECT, message="this opens a socket only while ...")
 
@@ -170,3 +172,25 @@ def test_a_draw_is_repeated_before_it_is_said_to_vary():
     assert judge([draw], repeated._replace(foreign={0: frozenset({0}), 1: frozenset({0})}))[0].status is (
         Status.INCONCLUSIVE
     )
+
+
+# What tracing decides, and what it does not.
+
+
+def test_an_effect_in_a_call_that_is_compiled_refutes_nothing():
+    """Tracing has the effects of the body too; whether compiled code has them shows later."""
+    told = call(1.0, out="hello\n")
+    assert status(TOLD, arms([told], [told])) == (Status.INCONCLUSIVE, "insensitive")
+    again = call(1.0, out="hello\n", compiled={"graphs": [1], "breaks": [], "eager": [], "skipped": "", "again": []})
+    assert status(TOLD, arms([told, told], [told, again])) == (Status.INCONCLUSIVE, "insensitive")
+
+
+def test_a_graph_for_which_inductor_alone_has_no_code_is_judged_without_it():
+    """All backends get the same graph; that one of them cannot compile it is not about the finding."""
+    refused = [failing(error("AssertionError", "torch.float8_e8m0fnu missing"))] * len(REACTS)
+    judgement = judge([STALE], arms(REACTS, REACTS, inductor=refused))[STALE.number]
+    assert judgement.status is Status.REFUTED
+    assert judgement.evidence.endswith("on aot_eager agree with eager")
+    assert [one.result for one in judgement.outcomes] == ["same", "not-run"]
+    both = judge([STALE], arms(REACTS, refused))[STALE.number]
+    assert (both.status, both.reason) == (Status.INCONCLUSIVE, "blocked")
