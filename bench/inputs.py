@@ -1,11 +1,13 @@
 """How often the search for inputs finds arguments: functions and modules of torch, labelled cases, other projects.
 
-    python bench/inputs.py [--half tuned|held] [--show] [--seconds 3] GROUP[=FOLDER] ...
+    python bench/inputs.py [--half tuned|held] [--show] [--seconds 3] [--without PART] GROUP[=FOLDER] ...
 
 Groups: functional, modules, refs, cases; `package=FOLDER/NAME` takes the functions of a package, `classes=FOLDER/NAME`
 the `forward` of its modules. Names are split in halves by a hash: the search was tuned on one, the other says what that
 is worth. Files are executed statement by statement, what cannot be imported is replaced, and each search runs in a
-process of its own. The code searched runs: give only what may run here, best in `unshare -rn`.
+process of its own. `--without` leaves out what guides the search: `annotations`, `body` (what is done with
+parameters), `checks` (conditions that failed), `messages` (texts of errors). The code searched runs: give only what may
+run here, best in `unshare -rn`.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ sys.path.insert(0, str(ROOT / "analysis"))
 import torch  # noqa: E402
 import torch._dynamo  # noqa: E402  # pyright: ignore[reportUnusedImport]  # as the process has that searches: its import takes seconds
 
-from nonstrict_agent.inputs import body, search, source, usage  # noqa: E402
+from nonstrict_agent.inputs import body, exploring, search, source, stated, usage  # noqa: E402
 
 Subject = tuple[str, Callable[..., Any], dict[str, object]]
 _OTHER_MACHINES = ("cuda", "mps", "quantized", "nccl", "distributed", "cudnn", "triton", "xla", "npu", "hpu")
@@ -244,6 +246,19 @@ def searched(subject: Subject, seconds: float) -> dict[str, Any]:
     return {"name": name, **answer}
 
 
+def _nothing(*_arguments: object, **_options: object) -> tuple[()]:
+    return ()
+
+
+#: What the search is guided by, and how each is left out.
+_PARTS: dict[str, tuple[Any, str, Any]] = {
+    "annotations": (stated, "read", lambda *_: None),
+    "body": (body, "read", _nothing),
+    "checks": (exploring, "demanded", _nothing),
+    "messages": (exploring, "repairs", _nothing),
+}
+
+
 def half_of(name: str) -> str:
     """Which half a name belongs to."""
     return "tuned" if hashlib.sha1(name.encode()).digest()[0] & 1 else "held"  # noqa: S324
@@ -267,7 +282,11 @@ def main() -> None:
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--most", type=int, default=400)
+    parser.add_argument("--without", action="append", choices=sorted(_PARTS), default=[])
     options = parser.parse_args()
+    for part in options.without:
+        owner, name, none = _PARTS[part]
+        setattr(owner, name, none)
     torch.set_num_threads(1)
     os.chdir(tempfile.mkdtemp())
     for group in options.groups:

@@ -237,7 +237,8 @@ class Verdict(NamedTuple):
     `reason` is the key of a sentence in `nonstrict.report.verdicts.REASONS`, empty unless inconclusive. `evidence` is
     one sentence: what eager and compiled code gave, after what. `repro` is the path of a script that shows the
     difference, `files` say what the run would have changed outside the sandbox (`would write runs/log.txt`). `driver`
-    says what set it going, `inputs` what the first call was given (`x: tensor float32 [2, 3]`).
+    says what set it going, `source` where the arguments come from, `inputs` what the first call was given
+    (`x: tensor float32 [2, 3]`).
     """
 
     status: Status
@@ -252,6 +253,7 @@ class Verdict(NamedTuple):
     files: tuple[str, ...] = ()
     driver: str = ""
     inputs: tuple[str, ...] = ()
+    source: str = ""
 
 
 class Sighting(NamedTuple):

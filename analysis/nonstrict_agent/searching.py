@@ -6,7 +6,7 @@ from typing import Any
 
 from nonstrict_agent.arm import program_in
 from nonstrict_agent.inputs.docstrings import examples
-from nonstrict_agent.inputs.search import Found, find_inputs
+from nonstrict_agent.inputs.search import Found, NotFound, find_inputs
 from nonstrict_agent.loading import LoadError, load
 from nonstrict_agent.project_files import install_project
 from nonstrict_agent.schedule import member
@@ -39,4 +39,9 @@ def run_search(job: dict[str, Any]) -> dict[str, Any]:
         return {"calls": found.calls, "examples": told, "how": found.how}
     if needs:
         return {"calls": [], "examples": told, "failure": needs[0], "stage": "needs"}
-    return {"calls": [], "examples": told, "failure": found.reason, "stage": "line" if found.missed else "inputs"}
+    return {"calls": [], "examples": told, "failure": found.reason, "stage": _stage(found)}
+
+
+def _stage(found: NotFound) -> str:
+    """What a search was short of."""
+    return "line" if found.missed else "needs-cuda" if found.on_gpu else "inputs"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nonstrict.confirm.drivers import Driver
+from nonstrict.confirm.drivers import Driver, Source
 from nonstrict.confirm.input_sources import callable_name, directive, found_drivers, given_drivers, search_job
 from nonstrict.confirm.programs import Program, program_of
 from tests.confirm.making import suspect
@@ -97,8 +97,8 @@ def test_what_a_search_found(tmp_path: Path):
     drivers = list(found_drivers(program(tmp_path), one, answer))
     kept = frozenset({0, 3})
     assert drivers == [
-        Driver("source", "scaled", kept, given="scaled(1, 2)"),
-        Driver("source", "scaled", kept, given="b"),
-        Driver("calls", "scaled", kept, given='[{"args": [], "kwargs": {}}]'),
+        Driver("source", "scaled", kept, given="scaled(1, 2)", source=Source.DOCSTRING),
+        Driver("source", "scaled", kept, given="b", source=Source.DOCSTRING),
+        Driver("calls", "scaled", kept, given='[{"args": [], "kwargs": {}}]', source=Source.SEARCH),
     ]
     assert list(found_drivers(program(tmp_path), one, {"calls": [], "failure": "nothing"})) == []

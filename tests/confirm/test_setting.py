@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nonstrict.confirm.drivers import Driver
-from nonstrict.confirm.programs import Schedule
-from nonstrict.confirm.setting import driver_of, inputs_of
+from nonstrict.confirm.drivers import Driver, Source
+from nonstrict.confirm.programs import Schedule, program_of
+from nonstrict.confirm.setting import driver_of, inputs_of, source_of
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,17 @@ from nonstrict.confirm.setting import driver_of, inputs_of
 )
 def test_what_sets_a_run_going(kind: str, name: str, told: str):
     assert driver_of(Schedule(Driver(kind, name, frozenset()))) == told
+
+
+def test_where_arguments_come_from():
+    program = program_of("/project/other.py", "", "/project", {})
+    direct = Schedule(Driver("calls", "scaled", frozenset(), given="[]", source=Source.RECORDS))
+    assert source_of(direct) is Source.RECORDS
+    main = Schedule(Driver("function", "main", frozenset()))
+    assert source_of(main) is Source.PROGRAM
+    assert source_of(main._replace(program=program)) is Source.CALLERS
+    test = Schedule(Driver("test", "test_step", frozenset()))
+    assert source_of(test) is source_of(test._replace(program=program)) is Source.TESTS
 
 
 def test_what_the_first_call_was_given():

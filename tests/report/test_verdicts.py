@@ -36,6 +36,7 @@ CONFIRMED = Verdict(
     repro=".nonstrict/repro/scaled.py",
     files=("would write runs/log.txt", "would delete a.pt"),
     driver="`main()`",
+    source="program",
     inputs=("x: tensor float32 [2, 3]",),
 )
 REFUTED = Verdict(
@@ -121,6 +122,7 @@ def test_json_holds_the_verdict():
         "repro": ".nonstrict/repro/scaled.py",
         "files": ["would write runs/log.txt", "would delete a.pt"],
         "driver": "`main()`",
+        "source": "program",
         "inputs": ["x: tensor float32 [2, 3]"],
     }
     assert refuted["severity"] == "note"

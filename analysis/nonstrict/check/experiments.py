@@ -9,7 +9,7 @@ from nonstrict.confirm.arms import Limits
 from nonstrict.confirm.compile_caches import cache_home
 from nonstrict.confirm.devices import device_for
 from nonstrict.confirm.programs import BACKENDS, Program, program_of
-from nonstrict.confirm.setting import driver_of
+from nonstrict.confirm.setting import driver_of, source_of
 from nonstrict.confirm.suspects import Suspect, suspect_of
 from nonstrict.confirm.trust import Python, is_trusted, python_for
 from nonstrict.confirm.verdict_cache import VerdictCache
@@ -142,6 +142,7 @@ def verdict_of(told: Told, ready: Ready) -> Verdict:
         seconds=round(told.seconds, 2),
         files=told.files,
         driver=driver_of(told.schedule) if told.schedule is not None else "",
+        source=source_of(told.schedule).value if told.schedule is not None else "",
         inputs=told.inputs,
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.confirm.operator_names import operator_called
@@ -38,6 +39,23 @@ DIRECT = frozenset({"calls", "traced", "source"})
 GIVEN = DIRECT - {"source"}
 
 
+class Source(enum.Enum):
+    """Where the arguments of a marked function or of a region come from, in the order in which they are looked for."""
+
+    SETTINGS = "settings"
+    RECORDS = "records"
+    DIRECTIVE = "directive"
+    PROGRAM = "program"
+    """What the function's own file passes: an entry point, its main guard, its top level."""
+    TESTS = "tests"
+    CALLERS = "callers"
+    """What another file of the project passes."""
+    DOCSTRING = "docstring"
+    SEARCH = "search"
+
+    __hash__ = object.__hash__
+
+
 class Driver(NamedTuple):
     """How a program is set going.
 
@@ -45,7 +63,8 @@ class Driver(NamedTuple):
     the kept statements is all), `calls` (call `name` with given arguments), `traced` (the same for what `make_fx` makes
     of it) or `source` (execute an example that calls `name`). `kept` are positions of top-level statements, `dropped`
     the positions (line, column) of statements left out inside them. `given` is the JSON of the calls, or the text of
-    the example; what is called with them is compiled by itself if it is `plain`, else called in a region.
+    the example; what is called with them is compiled by itself if it is `plain`, else called in a region. `source` says
+    where they come from.
     """
 
     kind: str
@@ -54,6 +73,7 @@ class Driver(NamedTuple):
     dropped: frozenset[tuple[int, int]] = frozenset()
     given: str = ""
     plain: bool = False
+    source: Source = Source.PROGRAM
 
 
 def drivers_of(

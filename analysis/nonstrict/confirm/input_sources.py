@@ -11,7 +11,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nonstrict.confirm.drivers import Driver
+from nonstrict.confirm.drivers import Driver, Source
 from nonstrict.confirm.programs import Program, fields_of, kept_for_expression, kept_for_target
 from nonstrict.confirm.recorded import function_hashes, plain_name, recorded_calls
 from nonstrict.confirm.slices import slice_for, statements_of
@@ -39,21 +39,22 @@ def given_drivers(program: Program, suspect: Suspect) -> Iterator[Driver]:
         return
     maker = program.makers.get(name)
     if maker:
-        yield _driver(suspect, kept_for_target(program, suspect), json.dumps([{"maker": maker}]))
+        yield _driver(suspect, kept_for_target(program, suspect), json.dumps([{"maker": maker}]), Source.SETTINGS)
     source = function_hashes(program.text).get(plain_name(name), "")
     calls = [call.spec for call in recorded_calls(program.root, program.path, name, source) if not call.stale]
     if calls:
-        yield _driver(suspect, kept_for_target(program, suspect), json.dumps(calls[:_MAX_CALLS]))
+        yield _driver(suspect, kept_for_target(program, suspect), json.dumps(calls[:_MAX_CALLS]), Source.RECORDS)
     stated = directive(program.text, suspect.marked_line)
     if stated:
         kept = kept_for_target(program, suspect) | kept_for_expression(program, stated)
-        yield _driver(suspect, kept, json.dumps([{"expression": stated}]))
+        yield _driver(suspect, kept, json.dumps([{"expression": stated}]), Source.DIRECTIVE)
 
 
-def _driver(suspect: Suspect, kept: frozenset[int], given: str, kind: str = "") -> Driver:
+def _driver(suspect: Suspect, kept: frozenset[int], given: str, source: Source, kind: str = "") -> Driver:
     """How a function is run that no region calls: as `make_fx` would, compiled itself, or in a region made for it."""
     kind = kind or ("traced" if suspect.marker == "make-fx" else "calls")
-    return Driver(kind, callable_name(suspect), kept, given=given, plain=suspect.marker in COMPILED)
+    plain = suspect.marker in COMPILED
+    return Driver(kind, callable_name(suspect), kept, given=given, plain=plain, source=source)
 
 
 def directive(text: str, line: int) -> str:
@@ -119,9 +120,9 @@ def found_drivers(program: Program, suspect: Suspect, answer: dict[str, Any]) ->
     """The drivers of what a search found: examples in the docstring, then arguments."""
     kept = kept_for_target(program, suspect)
     for example in answer.get("examples", ())[:2]:
-        yield _driver(suspect, kept, example, "source")
+        yield _driver(suspect, kept, example, Source.DOCSTRING, "source")
     if answer.get("calls"):
-        yield _driver(suspect, kept, json.dumps(answer["calls"]))
+        yield _driver(suspect, kept, json.dumps(answer["calls"]), Source.SEARCH)
 
 
 def callable_name(suspect: Suspect) -> str:

@@ -259,7 +259,7 @@ class Session:
                 return
         if not answer.get("calls") and self._told[suspect.number].judgement.reason == "inputs":
             stage = answer.get("stage")
-            reason = stage if stage in {"load", "needs"} else "inputs"
+            reason = stage if stage in {"load", "needs", "needs-cuda"} else "inputs"
             self._told[suspect.number] = Told(unanswered(reason, str(answer.get("failure", ""))))
 
     def _run(self, driver: Driver, suspects: Sequence[Suspect]) -> None:

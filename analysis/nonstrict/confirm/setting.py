@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nonstrict.confirm.drivers import Source
 from nonstrict.confirm.fingerprints import form_of
 
 if TYPE_CHECKING:
@@ -28,6 +29,13 @@ def driver_of(schedule: Schedule) -> str:
     """What set the run going, in words: `main()`, the main guard, calls of the function."""
     driver = schedule.driver
     return _KINDS[driver.kind].format(name=driver.name) if driver.kind in _KINDS else ""
+
+
+def source_of(schedule: Schedule) -> Source:
+    """Where what the function was given comes from."""
+    if schedule.driver.kind == "test":
+        return Source.TESTS
+    return schedule.driver.source if schedule.program is None else Source.CALLERS
 
 
 def inputs_of(trace: Mapping[str, Any]) -> tuple[str, ...]:

@@ -82,6 +82,7 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
         "repro": verdict.repro or None,
         "files": list(verdict.files),
         "driver": verdict.driver or None,
+        "source": verdict.source or None,
         "inputs": list(verdict.inputs),
     }
 

@@ -43,7 +43,7 @@ class Place(NamedTuple):
     def value(self, expression: ast.expr) -> Any:
         """What an expression is there; `MISSING` where it raises."""
         try:
-            code = compile(ast.Expression(expression), "<check>", "eval")
+            code = compile(ast.fix_missing_locations(ast.Expression(expression)), "<check>", "eval")
             return eval(code, dict(self.globals), dict(self.locals))  # the code under test itself  # noqa: S307
         except Exception:  # the program's own expression may raise anything  # noqa: BLE001
             return MISSING
@@ -129,7 +129,7 @@ def _unmet(place: Place, test: ast.expr, wanted: bool, callers: list[TracebackTy
         operands = [test.left, *test.comparators]
         for operator, left, right in zip(test.ops, operands, operands[1:], strict=False):
             relation = type(operator) if wanted else _NEGATED[type(operator)]
-            if len(test.ops) == 1 or bool_of(place.value(_pair(left, operator, right))) is not wanted:
+            if len(test.ops) == 1 or bool_of(place.value(ast.Compare(left, [operator], [right]))) is not wanted:
                 yield Asked(place, relation, left, right)
     elif (assigned := assigned_to(place, test)) is not None:
         yield from _unmet(place, assigned, wanted, callers)
@@ -141,10 +141,6 @@ def _unmet(place: Place, test: ast.expr, wanted: bool, callers: list[TracebackTy
         yield from _unmet(place, test.args[0], wanted, callers)
     else:
         yield Asked(place, ast.Is, test, ast.Constant(wanted))
-
-
-def _pair(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> ast.expr:
-    return ast.fix_missing_locations(ast.copy_location(ast.Compare(left, [operator], [right]), left))
 
 
 def _answering(place: Place, call: ast.Call) -> tuple[Place, ast.expr] | None:
@@ -217,7 +213,7 @@ def _bindings(code: CodeType) -> Mapping[str, tuple[ast.expr | None, ...]]:
 def _item(value: ast.expr, number: int) -> ast.expr:
     if isinstance(value, (ast.Tuple, ast.List)) and number < len(value.elts):
         return value.elts[number]
-    return ast.fix_missing_locations(ast.copy_location(ast.Subscript(value, ast.Constant(number), ast.Load()), value))
+    return ast.Subscript(value, ast.Constant(number), ast.Load())
 
 
 def _passed(place: Place, name: str, caller: TracebackType) -> tuple[Place, ast.expr] | None:

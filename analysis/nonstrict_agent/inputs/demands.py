@@ -46,6 +46,25 @@ def demanded(failure: Failure, asked: list[Asked], origins: Mapping[int, Spec]) 
         yield from ((cost + 0.2 * n, choice) for cost, choice in _answers(changes, one))
 
 
+def asks_for_gpu(asked: list[Asked]) -> bool:
+    """Whether a check asked for a tensor on a GPU, or for a machine that has one."""
+    return any(_is_of_gpu(one) for one in asked)
+
+
+def _is_of_gpu(asked: Asked) -> bool:
+    place, expression = asked.place, asked.left
+    right = place.value(asked.right)
+    wanted = right is (asked.relation is ast.Is)
+    if isinstance(expression, ast.Call):
+        return wanted and place.value(expression.func) is torch.cuda.is_available
+    if not isinstance(expression, ast.Attribute):
+        return False
+    owner = place.value(expression.value)
+    of_tensor = isinstance(owner, torch.Tensor) and wanted and expression.attr == "is_cuda"
+    of_device = isinstance(owner, torch.device) and asked.relation is ast.Eq and right == "cuda"
+    return of_tensor or of_device
+
+
 def _answers(changes: _Changes, asked: Asked) -> Found:
     place = asked.place
     strided = next((one for each in (asked.left, asked.right) for one in _strided(place, each)), None)

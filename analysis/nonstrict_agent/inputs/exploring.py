@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nonstrict_agent.inputs import moves, trying
 from nonstrict_agent.inputs.answers import Failure
 from nonstrict_agent.inputs.checks import failed_checks
-from nonstrict_agent.inputs.demands import demanded
+from nonstrict_agent.inputs.demands import asks_for_gpu, demanded
 from nonstrict_agent.inputs.repairs import repairs
 from nonstrict_agent.inputs.source import names_in
 from nonstrict_agent.inputs.specification import NONE, Spec, literal
@@ -71,7 +71,11 @@ class Exploration:
         self._failures: Counter[str] = Counter()
         self._deciding = _deciding(reading)
         self.tries = 0
-        self.last = "nothing was tried"
+        #: The error of the try that got farthest, the last one of those.
+        self.farthest = "nothing was tried"
+        #: Whether that asked for a GPU.
+        self.wants_gpu = False
+        self._progress: tuple[int, ...] = ()
 
     def run(self, accept: Callable[[trying.Outcome], bool] | None = None) -> Best | None:
         """The best choice found, as soon as nothing better can be had or the time is over."""
@@ -151,7 +155,11 @@ class Exploration:
     def _follow(self, cost: float, choice: Choice, outcome: trying.Outcome) -> None:
         """Queues what may come after a failure; failures that are all alike only a few times."""
         text = f"{type(outcome.error).__name__}: {outcome.error}"[:600]
-        self.last = text.splitlines()[0][:160]
+        checks = failed_checks(outcome.error) if outcome.error is not None else []
+        if outcome.progress >= self._progress:
+            before = outcome.progress == self._progress and self.wants_gpu
+            self._progress, self.farthest = outcome.progress, text.splitlines()[0][:160]
+            self.wants_gpu = before or asks_for_gpu(checks)
         alike = f"{outcome.progress} {''.join(each for each in text[:120] if not each.isdigit())}"
         self._failures[alike] += 1
         repeated = self._failures[alike]
@@ -159,7 +167,7 @@ class Exploration:
             return
         penalty = 0.15 * repeated
         failure = Failure(self._reading, choice, text, outcome.blamed)
-        demands = demanded(failure, failed_checks(outcome.error), outcome.origins) if outcome.error is not None else ()
+        demands = demanded(failure, checks, outcome.origins)
         for step, changed in itertools.chain(demands, repairs(failure)):
             self._push(cost + step + penalty, changed, outcome.progress)
         if repeated <= _SAME_FAILURE:

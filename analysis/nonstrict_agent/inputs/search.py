@@ -41,12 +41,16 @@ class Found(NamedTuple):
 
 
 class NotFound(NamedTuple):
-    """No call ran, or none reached the lines: `missed` tells the two apart. `reason` is a sentence."""
+    """No call ran, or none reached the lines (`missed`); the one that got farthest may have asked for a GPU (`on_gpu`).
+
+    `reason` is a sentence.
+    """
 
     reason: str
     tries: int
     seconds: float
     missed: bool = False
+    on_gpu: bool = False
 
 
 def find_inputs(
@@ -96,7 +100,8 @@ def _find(
     spent = time.perf_counter() - start
     count = search.tries + instances.tries
     if best is None:
-        return NotFound(f"No arguments were found in {count} tries; the last error was: {search.last}.", count, spent)
+        told = f"No arguments were found in {count} tries; the one that got farthest ended with {search.farthest}"
+        return NotFound(told, count, spent, on_gpu=search.wants_gpu)
     if not best.score[0]:
         return NotFound(
             f"Arguments were found, but in {count} tries none reached the lines.", count, spent, missed=True

@@ -153,3 +153,27 @@ def offsets(x, ends):
         raise ValueError("empty group")
     assert sum(map(len, parts)) == x.shape[0]
     return torch.stack([part.sum() for part in parts])
+
+
+def by_tensor(x):
+    assert x.is_cuda, "on a GPU only"
+    return x + 1
+
+
+def by_device(x, n):
+    if n != 3:
+        raise ValueError("three")
+    if x.device.type != "cuda":
+        raise ValueError("on a GPU only")
+    return x * n
+
+
+def by_machine(x):
+    if not torch.cuda.is_available():
+        raise RuntimeError("needs a GPU")
+    return x + 1
+
+
+def never(x):
+    assert x.shape[0] == -4
+    return x

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from nonstrict_agent.inputs.checks import failed_checks
-from nonstrict_agent.inputs.search import Found, find_inputs
+from nonstrict_agent.inputs.search import Found, NotFound, find_inputs
 from tests.agent.inputs import checking
 
 
@@ -56,3 +56,14 @@ def test_the_conditions_of_an_error(function: Any, arguments: tuple[Any, ...], r
 def test_arguments_pass_checks_after_few_tries(function: Any) -> None:
     result = find_inputs(function, namespace=vars(checking), seconds=20.0, tries=100)
     assert isinstance(result, Found), result
+
+
+@pytest.mark.parametrize(
+    ("function", "on_gpu"),
+    [(checking.by_tensor, True), (checking.by_device, True), (checking.by_machine, True), (checking.never, False)],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_a_search_tells_that_a_gpu_was_asked_for(function: Any, *, on_gpu: bool) -> None:
+    result = find_inputs(function, namespace=vars(checking), seconds=20.0, tries=60)
+    assert isinstance(result, NotFound), result
+    assert result.on_gpu is on_gpu
