@@ -20,6 +20,10 @@ def perform(job: dict[str, Any]) -> dict[str, Any]:
         from nonstrict_agent.searching import run_search
 
         return run_search(job)
+    if kind == "fakes":
+        from nonstrict_agent.fakes import run_fakes
+
+        return run_fakes(job)
     if kind == "show":
         from nonstrict_agent.showing import run_show
 

@@ -130,3 +130,60 @@ def test_where_no_region_shows_anything_opcheck_is_enough() -> None:
     assert seconded(MISSING, silent, checked("test_schema")) == silent
     stopped = silent._replace(reason="blocked")
     assert seconded(MISSING, stopped, checked("test_faketensor")) == stopped
+
+
+SCHEMAS = """
+    import torch
+
+    lib = torch.library.Library("made", "DEF")
+    lib.define("few(Tensor x, Tensor? y=None) -> Tensor")
+
+    @torch.library.impl("made::few", "CUDA")
+    def few(x: torch.Tensor, y: torch.Tensor | None = None) -> torch.Tensor:
+        raise RuntimeError("no arguments are good enough")
+
+    @torch.library.impl("made::few", "Meta")
+    def few_of_meta(x):
+        return torch.empty_like(x)
+
+    lib.define("own(Tensor x) -> Tensor")
+
+    @torch.library.impl("made::own", "CUDA")
+    def own(x: torch.Tensor, factor: float = 2.0) -> torch.Tensor:
+        raise RuntimeError("no arguments are good enough")
+
+    @torch.library.register_fake("made::own")
+    def own_fake(x):
+        return torch.empty_like(x)
+
+    @torch.library.custom_op("made::kind", mutates_args=())
+    def kind(x: torch.Tensor) -> torch.Tensor:
+        if x.numel() != 12345:
+            raise RuntimeError("no arguments are good enough")
+        return torch.zeros(3, dtype=torch.int64)
+
+    @kind.register_fake
+    def kind_fake(x):
+        return torch.zeros(3, dtype=torch.float64)
+"""
+
+
+@pytest.mark.torch
+def test_where_no_arguments_are_found_schemas_tell_of_parameters(
+    nonstrict: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    (tmp_path / "model.py").write_text(dedent(SCHEMAS))
+    done = nonstrict("check", "--confirm", "--select", "NST608", "--output-format", "json", "model.py")
+    assert done.returncode in {0, 1}, done.stderr
+    told = {one["function"]: one["verdict"] for one in json.loads(done.stdout)}
+    assert {name: one["status"] for name, one in told.items()} == {
+        "few": "confirmed",
+        "own": "refuted",
+        "kind": "inconclusive",
+    }
+    assert told["few"]["evidence"] == (
+        "the schema of `made::few` was asked, no call was made: the fake does not take a call with all 2 arguments: "
+        "TypeError: few_of_meta() takes 1 positional argument but 2 were given"
+    )
+    assert told["few"]["inputs"] == []
+    assert told["own"]["evidence"].endswith("no call was made: the fake takes every call that it allows")

@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from nonstrict.confirm.programs import BACKENDS, EAGER, Program, Schedule, job_of
-from nonstrict.confirm.shares import Joined, Share
+from nonstrict.confirm.shares import Joined, Share, shares_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,11 +110,19 @@ class ArmRunner:
             return self.hand_in(job, seconds)
         return Joined(tuple(self.hand_in({**job, "only": share}, seconds) for share in shares), shares)
 
-    def share(self, program: Program, schedule: Schedule, shares: tuple[Share, ...]) -> None:
-        """Let several arms of each backend, none of which was started yet, compile a share of the regions each."""
+    def share(self, program: Program, schedule: Schedule) -> tuple[Share, ...]:
+        """Let several arms of each backend compile a share of the regions each; no shares if one is to do it all.
+
+        Only the schedule that a driver is first run with is shared out; none of its arms was started yet.
+        """
+        plain = Schedule(schedule.driver, calls=schedule.calls)
+        if self.limits.slots < 2 or schedule != plain:
+            return ()
+        shares = shares_of(self.trace(program, schedule, EAGER), self.limits.slots)
         for backend in self.limits.backends:
             job = job_of(program, schedule, backend, lines=False, device=self.limits.device)
             self._shares[_key(job)] = shares
+        return shares
 
     def trace(self, program: Program, schedule: Schedule, backend: str, *, lines: bool = False) -> dict[str, Any]:
         """The trace of an arm; one without calls, with the `reason`, where the arm came to no end."""

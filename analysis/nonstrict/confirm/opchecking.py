@@ -1,18 +1,22 @@
-"""The second judge of findings about custom operators: `torch.library.opcheck`, with what regions gave to them."""
+"""Further judges of findings about custom operators: `torch.library.opcheck`, and where nothing is called, schemas."""
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.confirm import evidence
+from nonstrict.confirm.judging import Judgement
+from nonstrict.confirm.programs import fields_of, kept_for_target
+from nonstrict.confirm.reaching import functions_at
 from nonstrict.findings import Status
 from nonstrict.rules.base import CUSTOM_OPERATORS
-from nonstrict.rules.expectation import Channel
+from nonstrict.rules.expectation import Channel, Trait
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nonstrict.confirm.judging import Judgement
+    from nonstrict.confirm.programs import Program
     from nonstrict.confirm.suspects import Suspect
 
 #: The reason of a verdict on which `opcheck` and the compilers do not agree.
@@ -57,6 +61,40 @@ def seconded(suspect: Suspect, judgement: Judgement, trace: Mapping[str, Any]) -
     if bool(failed) is (judgement.status is Status.CONFIRMED):
         return judgement._replace(evidence=f"{judgement.evidence}; {told}")
     return _open(judgement, DISAGREE, f"{judgement.evidence}; but {told}")
+
+
+def schema_job(program: Program, suspect: Suspect, device: str) -> dict[str, Any] | None:
+    """The job that asks schemas what a fake does not take; None for findings that say nothing of its parameters."""
+    if not is_asked(suspect) or not suspect.has(Trait.IN_FAKES) or suspect.path != program.path:
+        return None
+    return {**fields_of(program, kept_for_target(program, suspect)), "kind": "fakes", "device": device}
+
+
+def by_schema(program: Program, suspect: Suspect, answer: Mapping[str, Any]) -> Judgement | None:
+    """The judgement by what the fake of a finding takes of the calls that its schema allows.
+
+    None if the finding is about something else than the parameters of a fake that the program registers.
+    """
+    for told in answer.get("operators", ()):
+        path, line = told["fake"]
+        heads = [_start(node) for node in functions_at(program.tree, int(line)) if _returns(node)]
+        if path != suspect.path or suspect.span is None or suspect.span.start not in heads:
+            continue
+        asked = f"the schema of `{told['name']}` was asked, no call was made"
+        if told["refused"]:
+            text = f"{asked}: the fake does not take {told['refused']}"
+            return Judgement(Status.CONFIRMED, "", text, ())
+        return Judgement(Status.REFUTED, "", f"{asked}: the fake takes every call that it allows", ())
+    return None
+
+
+def _start(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", -1)
+
+
+def _returns(node: ast.AST) -> bool:
+    """Whether a function returns something: of one that does not, a finding stands at its head for that too."""
+    return any(isinstance(part, ast.Return) and part.value is not None for part in ast.walk(node))
 
 
 def _fails(suspect: Suspect, operator: Mapping[str, Any]) -> bool:

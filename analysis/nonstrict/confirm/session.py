@@ -34,7 +34,7 @@ from nonstrict.confirm.measuring import explained, measured, united
 from nonstrict.confirm.naming import named_by_text
 from nonstrict.confirm.neutralising import neutral
 from nonstrict.confirm.obstacles import obstacles
-from nonstrict.confirm.opchecking import called_on, is_asked, seconded
+from nonstrict.confirm.opchecking import by_schema, called_on, is_asked, schema_job, seconded
 from nonstrict.confirm.other_arguments import differing_calls
 from nonstrict.confirm.owners import change_of
 from nonstrict.confirm.programs import (
@@ -53,7 +53,6 @@ from nonstrict.confirm.project import Project
 from nonstrict.confirm.scheduling import calls_for, in_region, in_turn, is_idle, is_trial, varying
 from nonstrict.confirm.sensitivity import reached
 from nonstrict.confirm.setting import inputs_of
-from nonstrict.confirm.shares import shares_of
 from nonstrict.confirm.told import Told, Unexplained, says_more
 from nonstrict.confirm.traces import Arms, returns
 from nonstrict.confirm.uncalled import unanswered, without_calls
@@ -66,7 +65,6 @@ if TYPE_CHECKING:
 
     from nonstrict.confirm.drivers import Driver
     from nonstrict.confirm.neutralising import Neutral
-    from nonstrict.confirm.shares import Share
     from nonstrict.confirm.suspects import Suspect
     from nonstrict.findings import Measured
 
@@ -150,6 +148,8 @@ class Session:
         for suspect in asked:
             if self._is_searched(suspect) and (self._like is None or found):
                 self._search(suspect, suspects)
+            if self._open(suspect.number) or self._is_searched(suspect):
+                self._ask_schema(suspect)
         for suspect in suspects if self._like is None else ():
             if self._is_disturbed(suspect):
                 self._leave_alone(suspect, suspects)
@@ -261,6 +261,14 @@ class Session:
             stage = answer.get("stage")
             reason = stage if stage in {"load", "needs", "needs-cuda"} else "inputs"
             self._told[suspect.number] = Told(unanswered(reason, str(answer.get("failure", ""))))
+
+    def _ask_schema(self, suspect: Suspect) -> None:
+        """Judge a finding about a fake by the schema of its operator, which takes no arguments that anyone finds."""
+        job = schema_job(self._program, suspect, self._arms.limits.device)
+        answer = self._arms.hand_in(job).result() if job is not None else None
+        told = by_schema(self._program, suspect, answer.value) if answer is not None and answer.value else None
+        if told is not None and answer is not None and not answer.failure:
+            self._tell(suspect.number, Told(told, answer.seconds, device=self._arms.limits.device))
 
     def _run(self, driver: Driver, suspects: Sequence[Suspect]) -> None:
         """Run a driver, judge everything that it reaches, and follow up on what it was blind for."""
@@ -417,7 +425,7 @@ class Session:
         foretelling = (FAKE,) if any(one.expectation.may_be_refused for one in asked) else ()
         # The longest is the last one, and starts before its like: what is left to run then ends soon after it. Where a
         # backend has all slots to itself, the fastest one tells first.
-        shares = self._shares(schedule)
+        shares = arms.share(program, schedule)
         plain = ((name, False) for name in (*foretelling, *(backends if shares else reversed(backends))))
         if self._like is not None and not returns(self.eager(schedule)):
             self._tell_uncalled(schedule, asked)
@@ -457,16 +465,6 @@ class Session:
         if strange is not None and self.unexplained is None and not only and schedule.program is None:
             self.unexplained = Unexplained(suspects[0].number, strange)
         return told
-
-    def _shares(self, schedule: Schedule) -> tuple[Share, ...]:
-        """How arms share the regions of the schedule that a driver is first run with."""
-        plain = Schedule(schedule.driver, calls=schedule.calls)
-        if self._arms.limits.slots < 2 or schedule != plain:
-            return ()
-        shares = shares_of(self.eager(schedule), self._arms.limits.slots)
-        if shares:
-            self._arms.share(self._program, schedule, shares)
-        return shares
 
     def _tell_uncalled(self, schedule: Schedule, asked: Sequence[Suspect]) -> None:
         """Publish why a schedule called no region."""

@@ -37,6 +37,18 @@ class Operators:
         self._places: dict[str, set[tuple[str, int]]] = {}
         self._calls: dict[str, list[_Call]] = {}
         self._called: dict[str, set[tuple[str, int]]] = {}
+        #: By qualified name, what stands for an operator where tensors have no numbers; torch prefers one named so.
+        self._fakes: dict[str, Callable[..., Any]] = {}
+        self._kernels_for_meta: dict[str, Callable[..., Any]] = {}
+
+    def fakes(self) -> dict[str, Callable[..., Any]]:
+        """The functions that torch runs as fakes, as the program wrote them, by the qualified names of operators."""
+        from torch._library import custom_ops
+
+        named = {**self._kernels_for_meta, **self._fakes}
+        # What is registered for these is torch's own, and calls the program's.
+        defined = {name: custom_ops.OPDEFS[name]._abstract_fn for name in self._places if name in custom_ops.OPDEFS}
+        return {name: fake for name, fake in {**named, **defined}.items() if fake is not None}
 
     def install(self) -> None:
         """Note from now on what is registered, in this process, which ends with the experiment."""
@@ -59,10 +71,15 @@ class Operators:
             place = self._caller()
             if place is not None:
                 self._on_registered()
-                places = self._places.setdefault(named(itself, arguments, result), set())
+                operator = named(itself, arguments, result)
+                places = self._places.setdefault(operator, set())
                 places.add(place)
                 functions = [one for one in (*arguments, *keywords.values()) if hasattr(one, "__code__")]
                 places.update((one.__code__.co_filename, one.__code__.co_firstlineno) for one in functions)
+                if name == "_register_fake" and functions:
+                    self._fakes[operator] = functions[0]
+                elif name == "impl" and _is_for_meta(itself, *arguments, **keywords):
+                    self._kernels_for_meta[operator] = functions[0]
             return result
 
         setattr(owner, name, register)
@@ -123,6 +140,13 @@ def _name_in_library(library: Any, arguments: tuple[Any, ...], _: Any) -> str:
     name = told.name() if hasattr(told, "_schema") else str(told)
     name = name.partition("(")[0].partition(".")[0].strip()
     return name if "::" in name else f"{library.ns}::{name}"
+
+
+def _is_for_meta(
+    library: Any, op_name: Any, fn: Any, dispatch_key: str = "", *, with_keyset: bool = False, **_: Any
+) -> bool:
+    """Whether a function is for meta tensors alone, and is passed what the operator is; parameters as in `impl`."""
+    return (dispatch_key or library.dispatch_key) == "Meta" and not with_keyset and hasattr(fn, "__code__")
 
 
 def _name_of_definition(definition: Any, *_: Any) -> str:
