@@ -70,6 +70,37 @@ def test_what_calls_nothing_of_it_is_none():
     assert names("def main():\n    print(torch.ones(3))\nmain()") == []
 
 
+def test_what_only_gives_it_to_its_callers_is_none():
+    source = """
+    def chosen(twice=False):
+        if twice:
+            return {"first": scaled, "second": (step.forward, None)}
+        return scaled if torch.cuda.is_available() else step
+
+    def passed_on(twice=False):
+        return chosen(twice)
+
+    CHOSEN = passed_on()
+    """
+    assert names(source) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return chosen()(torch.ones(3))",
+        "function = chosen()\n    return function(torch.ones(3))",
+        "return list(map(chosen(), [torch.ones(3)]))",
+        "return [run(torch.ones(3)) for run in (scaled, step)]",
+        "return scaled @ torch.ones(3)",
+    ],
+)
+def test_what_goes_on_with_what_it_is_given_is_one(body: str):
+    source = f"def chosen():\n    return scaled\ndef main():\n    {body}\n"
+    assert names(source) == ["function main"]
+    assert names("def chosen():\n    return scaled\nchosen()(torch.ones(3))") == ["block the top level"]
+
+
 def test_a_decorated_function_is_none():
     assert names("@command.line\ndef main():\n    step(torch.ones(3))") == []
 

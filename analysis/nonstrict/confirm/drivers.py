@@ -25,6 +25,7 @@ from nonstrict.facts.execution import is_main_guard
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from collections.abc import Set as AbstractSet
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
@@ -81,13 +82,15 @@ def drivers_of(
 ) -> list[Driver]:
     """The drivers that reach one of some top-level names of a file, the likeliest first.
 
-    `through` are names of modules: a call through one of them may reach a target, mentioning it says nothing.
+    `through` are names of modules: a call through one of them may reach a target, mentioning it says nothing. Functions
+    that only give a target to their callers are no drivers: they call none.
     """
     reaching = reaching_names(statements, frozenset(targets))
+    giving = giving_names(statements, reaching, through) - frozenset(targets)
     found: list[tuple[int, int, Driver]] = []
     for index, statement in enumerate(statements):
         node = statement.node
-        if isinstance(node, ast.FunctionDef) and is_entry(node) and node.name in reaching:
+        if isinstance(node, ast.FunctionDef) and is_entry(node) and node.name in reaching - giving:
             kept = slice_for(statements, [node.name]).kept
             dropped = dropped_in(node.body, statements, (reaching | through) - {node.name})
             driver = Driver("function", node.name, kept, dropped)
@@ -96,7 +99,7 @@ def drivers_of(
             kept = slice_for(statements, (), [index]).kept
             driver = Driver("guard", "the main guard", kept, dropped_in(node.body, statements, reaching | through))
             found.append((3, index, driver))
-    own = [index for index, s in enumerate(statements) if _calls_at_top(s, reaching)]
+    own = [index for index, s in enumerate(statements) if _calls_at_top(s, reaching, giving)]
     if own:
         found.append((1, own[0], Driver("block", "the top level", slice_for(statements, (), own).kept, frozenset())))
     return [driver for _, _, driver in sorted(found, key=lambda entry: entry[:2])][:MAX_DRIVERS]
@@ -133,6 +136,42 @@ def reaching_names(statements: list[Statement], targets: frozenset[str]) -> froz
     return frozenset(reaching)
 
 
+def giving_names(
+    statements: list[Statement], reaching: frozenset[str], through: frozenset[str] = frozenset()
+) -> frozenset[str]:
+    """Those of the names that are functions which do nothing with what reaches a target but return it."""
+    functions = [s.node for s in statements if isinstance(s.node, ast.FunctionDef) and s.node.name in reaching]
+    names, giving = reaching | through, set[str]()
+    while fresh := {one.name for one in functions if _only_gives(one, names, giving)} - giving:
+        giving |= fresh
+    return frozenset(giving)
+
+
+def _only_gives(node: ast.FunctionDef, names: frozenset[str], giving: AbstractSet[str]) -> bool:
+    parts = [part for statement in node.body for part in ast.walk(statement)]
+    values = [part.value for part in parts if isinstance(part, ast.Return) and part.value is not None]
+    within = {id(part) for value in values for part in ast.walk(value)}
+    used = [part for part in parts if isinstance(part, ast.Name) and part.id in names]
+    returned = all(id(part) in within for part in used)
+    return bool(used) and returned and all(_is_given(value, names, giving) for value in values)
+
+
+def _is_given(value: ast.expr, names: frozenset[str], giving: AbstractSet[str]) -> bool:
+    """Whether the value of an expression is what it mentions of some names, or holds it, and nothing calls that."""
+    if not _mentions(value, names):
+        return True
+    if isinstance(value, ast.Call):
+        arguments = [*value.args, *(keyword.value for keyword in value.keywords)]
+        gives = isinstance(value.func, ast.Name) and value.func.id in giving
+        return gives and not any(_mentions(one, names) for one in arguments)
+    if isinstance(value, ast.Attribute):
+        return _is_given(value.value, names, giving)
+    if isinstance(value, (ast.Tuple, ast.List, ast.Dict, ast.IfExp, ast.BoolOp)):
+        inner = (one for one in ast.iter_child_nodes(value) if isinstance(one, ast.expr))
+        return all(_is_given(one, names, giving) for one in inner)
+    return isinstance(value, ast.Name)
+
+
 def _writers(statements: list[Statement], state: frozenset[str]) -> frozenset[str]:
     """The names from which a function is reached that binds or changes one of some names."""
     functions = (s.node for s in statements if isinstance(s.node, _FUNCTIONS))
@@ -150,10 +189,13 @@ def _mentions(node: ast.AST, names: frozenset[str]) -> bool:
     return any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(node))
 
 
-def _calls_at_top(statement: Statement, reaching: frozenset[str]) -> bool:
-    """Whether a top-level statement itself calls something that reaches the target."""
+def _calls_at_top(statement: Statement, reaching: frozenset[str], giving: frozenset[str]) -> bool:
+    """Whether a top-level statement itself calls something that reaches the target, and not only to have it."""
     node = statement.node
     if isinstance(node, _DEFINITIONS) or is_main_guard(node):
+        return False
+    value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign, ast.Expr)) else None
+    if value is not None and _is_given(value, reaching, giving):
         return False
     return any(isinstance(part, ast.Call) and called(part) in reaching for part in _own_parts(node))
 

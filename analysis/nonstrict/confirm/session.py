@@ -257,7 +257,10 @@ class Session:
             self._run(driver, suspects)
             if not self._is_searched(suspect):
                 return
-        if not answer.get("calls") and self._told[suspect.number].judgement.reason == "inputs":
+        told = self._told[suspect.number]
+        uncalled = told.schedule is not None and not self.eager(told.schedule)["calls"]
+        # That a driver came to nothing says less than why no arguments were found.
+        if not answer.get("calls") and told.judgement.reason in {"inputs", "line-not-reached" if uncalled else ""}:
             stage = answer.get("stage")
             reason = stage if stage in {"load", "needs", "needs-cuda"} else "inputs"
             self._told[suspect.number] = Told(unanswered(reason, str(answer.get("failure", ""))))
