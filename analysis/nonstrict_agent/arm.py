@@ -7,7 +7,7 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any
 
-from nonstrict_agent import leaving_out
+from nonstrict_agent import leaving_out, process_groups
 from nonstrict_agent.batons import install_batons
 from nonstrict_agent.fixtures import conftests
 from nonstrict_agent.loading import LoadError, Program, load, search
@@ -34,11 +34,13 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     collected), `gradients`, `calls` (how many calls of regions are followed), `each` (how many of one region),
     `repeat`, `changes`, `only` and `follow` (see `Recording`), `alone` (see `install_regions`), `logged` (whether every
     level of logging is switched on), `cached` (whether torch may take graphs from its caches), `opcheck` (whether
-    custom operators are checked, see `observe.operators`).
+    custom operators are checked, see `observe.operators`), `group` (whether there is a default process group, see
+    `process_groups`).
     The trace holds `calls`, `lines`, `within` (those of them that calls of regions executed), `ran` (those of each
     call), `missing` (see `leaving_out.told`), `needs` (see `Recorder`), `gradients`, `files`, `ahead` (whether anything
     is traced ahead of time), `applied` (see `observe.applied`), `operators` (see `observe.operators`), `numbers` (see
-    `observe.numbers`), and `failure` with a sentence where the program did not get to its driver.
+    `observe.numbers`), `group` (see `process_groups.told`), and `failure` with a sentence where the program did not get
+    to its driver.
     """
     sys.argv = [job["path"]]
     search(program_in(job))
@@ -83,6 +85,7 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
             trace["ran"] = [{path: sorted(seen) for path, seen in one.items()} for one in lines.calls]
     if job.get("opcheck"):
         trace["operators"] = operators.told()
+    trace["group"] = process_groups.told()
     trace["ahead"] = recorder.is_ahead
     trace["needs"] = recorder.needs
     trace["numbers"] = recorder.numbers.kept
@@ -98,7 +101,13 @@ def _loaded_and_driven(
 ) -> Any:
     """How a program ended (see `drive`), which may be while it was loaded."""
     try:
+        if job["backend"] == EAGER:
+            process_groups.watch()
+        if job.get("group"):
+            process_groups.default_group()
         module = load(program_in(job))
+    except process_groups.UnavailableError as error:
+        raise LoadError(str(error)) from error
     except EnoughCalls:
         # Scripts whose own top level calls the region.
         return {"kind": "enough"}

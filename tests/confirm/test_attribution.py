@@ -84,6 +84,15 @@ def test_no_error_of_tracing_is_due_to_a_number_that_may_become_stale():
     assert told[captured.number].reason == "blocked"
 
 
+def test_what_a_body_raises_says_nothing_of_its_result():
+    returned = suspect("NST502")
+    raised = error("AttributeError", "no such attribute", MARKER + 2, 40)
+    told = judge([returned], arms([call(2.0)], [failing(raised)]))[0]
+    assert (told.status, told.reason) == (Status.INCONCLUSIVE, "blocked")
+    refused = error("Unsupported", "torch.* op returned non-Tensor", 18)
+    assert judge([returned], arms([call(2.0)], [failing(refused)]))[0].status is Status.CONFIRMED
+
+
 def test_evidence_that_several_findings_share_is_told_as_such():
     first = suspect("NST101", Experiment.CHANGE)
     second = suspect("NST101", Experiment.CHANGE, number=2, lines=frozenset({28}))

@@ -17,6 +17,8 @@ TENSOR = {"kind": "tensor", "shape": [2, 3], "dtype": "float32"}
         ({**TENSOR, "requires_grad": True}, "torch.randn((2, 3)).requires_grad_()"),
         ({**TENSOR, "strides": [1, 2]}, "torch.randn((6,)).as_strided([2, 3], [1, 2])"),
         ({"kind": "tuple", "items": [{"kind": "literal", "value": 1}]}, "(1,)"),
+        ({"kind": "process-group"}, "torch.distributed.group.WORLD"),
+        ({"kind": "device-mesh", "names": ["rows", "columns"]}, "device_mesh('rows', 'columns')"),
         ({"kind": "literal", "value": float("inf")}, 'float("inf")'),
         ({"kind": "namedtuple", "class": "m:Pair", "fields": {"a": TENSOR}}, "Pair(a=torch.randn((2, 3)))"),
         ({"kind": "enum", "class": "other:Color", "name": "RED"}, "__import__('other', fromlist=['']).Color['RED']"),

@@ -35,6 +35,19 @@ def test_where_arguments_come_from():
     assert source_of(test) is source_of(test._replace(program=program)) is Source.TESTS
 
 
+GIVEN = '[{"args": [{"kind": "list", "items": [{"kind": "process-group"}]}], "kwargs": {}}]'
+
+
+def test_a_process_group_that_was_made_is_told():
+    main = Driver("function", "main", frozenset())
+    assert driver_of(Schedule(main, group=True)) == "`main()` with a fake process group of 2 ranks"
+    calls = Driver("calls", "scaled", frozenset(), given=GIVEN)
+    assert driver_of(Schedule(calls)) == "calls of `scaled` with a fake process group of 2 ranks"
+    mesh = calls._replace(given=GIVEN.replace("process-group", "device-mesh"))
+    assert driver_of(Schedule(mesh)) == "calls of `scaled` with a fake process group of 2 ranks"
+    assert driver_of(Schedule(calls._replace(given='[{"args": [], "kwargs": {}}]'))) == "calls of `scaled`"
+
+
 def test_what_the_first_call_was_given():
     inputs = {"x": "tensor float32 [2, 3] 0a1b", "n": "3", "<grad mode>": "True", "text": "'" + "a" * 90 + "'"}
     told = inputs_of({"calls": [{"inputs": inputs}, {"inputs": {"x": "4"}}]})

@@ -115,7 +115,7 @@ class ArmRunner:
 
         Only the schedule that a driver is first run with is shared out; none of its arms was started yet.
         """
-        plain = Schedule(schedule.driver, calls=schedule.calls)
+        plain = Schedule(schedule.driver, calls=schedule.calls, group=schedule.group)
         if self.limits.slots < 2 or schedule != plain:
             return ()
         shares = shares_of(self.trace(program, schedule, EAGER), self.limits.slots)

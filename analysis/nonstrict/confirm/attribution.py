@@ -169,9 +169,16 @@ def _explains_error(suspect: Suspect, divergence: Divergence, suspects: Sequence
         return suspect in on_line
     # Of what else torch refuses it names at most what led there: state and effects are no reason to refuse it.
     refused = [other for other in rivals if other.expectation.is_refused and not other.has(Trait.SILENT)]
+    refused = [other for other in refused if not (other.has(Trait.OF_RESULTS) and _is_of_body(other, divergence))]
     told = _lines_of_error(divergence, arms)
     candidates = [other for other in refused if (other.places | other.chain) & told] or refused
     return suspect in candidates and len({other.code for other in candidates}) == 1
+
+
+def _is_of_body(suspect: Suspect, divergence: Divergence) -> bool:
+    """Whether an error came from the body of a marked function, on the way to its expression."""
+    body = range(suspect.marked_line + 1, min(suspect.lines))
+    return any(path == suspect.file == suspect.path and line in body for path, line in divergence.lines)
 
 
 def _raising(divergence: Divergence, rivals: Sequence[Suspect]) -> list[Suspect]:

@@ -171,5 +171,7 @@ _WRITERS: dict[str, Callable[[Expressions, Spec], str]] = {
     "enum": Expressions.name_of,
     "function": Expressions.name_of,
     "array": _array,
+    "process-group": lambda _, spec: "torch.distributed.group.WORLD",
+    "device-mesh": lambda _, spec: f"device_mesh({', '.join(map(repr, spec['names']))})",
     "expression": lambda _, spec: f"({spec['source']})",
 }

@@ -11,7 +11,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nonstrict.confirm.drivers import Driver, Source
+from nonstrict.confirm.drivers import DIRECT, Driver, Source
 from nonstrict.confirm.programs import Program, fields_of, kept_for_expression, kept_for_target
 from nonstrict.confirm.recorded import function_hashes, plain_name, recorded_calls
 from nonstrict.confirm.slices import slice_for, statements_of
@@ -20,7 +20,7 @@ from nonstrict.text.directives import INPUTS_FORM
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from nonstrict.confirm.suspects import Suspect
 
@@ -123,6 +123,11 @@ def found_drivers(program: Program, suspect: Suspect, answer: dict[str, Any]) ->
         yield _driver(suspect, kept, example, Source.DOCSTRING, "source")
     if answer.get("calls"):
         yield _driver(suspect, kept, json.dumps(answer["calls"]), Source.SEARCH)
+
+
+def says_nothing(driver: Driver, suspect: Suspect, trace: Mapping[str, Any]) -> bool:
+    """Whether an eager run says nothing of a function: it calls no region, or was made to call another function."""
+    return not trace["calls"] or (driver.kind in DIRECT and driver.name != callable_name(suspect))
 
 
 def callable_name(suspect: Suspect) -> str:

@@ -15,6 +15,7 @@ from nonstrict.confirm.attribution import is_foreign, is_shared, proves, related
 from nonstrict.confirm.breaking import broken as broken_at
 from nonstrict.confirm.breaking import given_up_before, refused_lines
 from nonstrict.confirm.devices import needs_gpu
+from nonstrict.confirm.groups import MADE_UP, is_made_up, ranks_in
 from nonstrict.confirm.meaning import found_in
 from nonstrict.confirm.numbers import difference
 from nonstrict.confirm.programs import EAGER, INDUCTOR
@@ -111,8 +112,8 @@ def _answered(
         return strange
     found = {name: [one for one in listed if _is_of(probe, one, arms)] for name, listed in found.items()}
     outcomes = [Outcome(name, "same" if not listed else "not-run") for name, listed in found.items()]
-    explained = any(not one.alone for listed in found.values() for one in listed) and reached(probe, arms.control)
-    if explained:
+    told = [one for listed in found.values() for one in listed if not one.alone and not one.vague]
+    if told and reached(probe, arms.control):
         return Judgement(Status.INCONCLUSIVE, "shared", "", tuple(outcomes))
     return _unproven(probe, arms, found, tuple(outcomes), "")
 
@@ -216,7 +217,7 @@ def _strange(suspects: Sequence[Suspect], arms: Arms) -> Iterator[tuple[str, lis
     for backend, listed in found_in(arms).items():
         # Numbers that only Inductor computes otherwise may be rounding: no run can tell without a reference.
         plain = [one for one in listed if one.channel in {Channel.ERROR, Channel.VALUES} and not one.alone]
-        plain = [one for one in plain if "error" not in arms.eager["calls"][one.call]]
+        plain = [one for one in plain if not one.vague and "error" not in arms.eager["calls"][one.call]]
         told = {one: refused_lines(one, arms.compiled[backend], suspects) for one in plain}
         yield (
             backend,
@@ -306,7 +307,7 @@ def _of_compilations(
 
 def _of_caches(suspect: Suspect, arms: Arms, found: Mapping[str, list[Divergence]]) -> Judgement:
     """The judgement of a finding about what Inductor takes from a cache."""
-    told = staleness.stale(suspect, arms) if reached(suspect, arms.control) else None
+    told = staleness.stale(suspect, arms) if reached(suspect, arms.control) and not ranks_in(arms.eager) else None
     if told is not None:
         outcomes = tuple(Outcome(name, "silent-wrong" if name == INDUCTOR else "same") for name in arms.compiled)
         return Judgement(Status.CONFIRMED, "", told.text, outcomes)
@@ -341,8 +342,11 @@ def _unlike(suspect: Suspect, backend: str, listed: Sequence[Divergence], arms: 
         return Outcome(backend, "not-run", "it differs from eager, for one of several reasons")
     if any(one.alone for one in listed):
         return Outcome(backend, "not-run", "its numbers differ from those of eager and aot_eager")
-    if any(related(suspect, one, arms) for one in listed):
-        return Outcome(backend, "not-run", "what it did was not recorded whole")
+    close = next((one for one in listed if related(suspect, one, arms)), None)
+    if close is not None:
+        made_up = is_made_up(close, arms.eager)
+        told = "its numbers come from a fake process group" if made_up else "what it did was not recorded whole"
+        return Outcome(backend, "not-run", told)
     if unsteady(suspect, arms):
         return Outcome(backend, "not-run", "eager code differs from itself")
     if _compared(arms.eager, arms.compiled[backend]):
@@ -399,7 +403,8 @@ def _agreed(
     if differs:
         return Judgement(Status.INCONCLUSIVE, "shared", "", outcomes)
     if close:
-        return Judgement(Status.INCONCLUSIVE, "differs-before", evidence.short(close[0]), outcomes)
+        reason = MADE_UP if is_made_up(close[0], arms.eager) else "differs-before"
+        return Judgement(Status.INCONCLUSIVE, reason, evidence.short(close[0]), outcomes)
     if unsteady(suspect, arms):
         return Judgement(Status.INCONCLUSIVE, "eager-nondeterministic", "", outcomes)
     if not compared or any(outcome.result != "same" for outcome in compared):
@@ -411,7 +416,7 @@ def _agreed(
 def _may_draw(suspect: Suspect, arms: Arms) -> bool:
     """Whether a finding about a draw is one about the first call."""
     own = suspect.experiment is Experiment.DRAW and suspect.number not in arms.foreign.get(0, ())
-    return own and reached(suspect, arms.control)
+    return own and reached(suspect, arms.control) and not ranks_in(arms.eager)
 
 
 def _is_untried(suspect: Suspect, eager: Mapping[str, Any]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from nonstrict.confirm.groups import doubted
 from nonstrict.confirm.numbers import difference
 from nonstrict.confirm.programs import INDUCTOR
 from nonstrict.confirm.traces import Arms, Divergence, divergences, narrowed
@@ -28,7 +29,7 @@ def found_in(arms: Arms) -> dict[str, list[Divergence]]:
         told = (_told_apart(one, precise, arms) for one in found[INDUCTOR])
         found[INDUCTOR] = [one for one in told if not (one.alone and one.relative < _ROUNDING)]
     return {
-        backend: [one for one in listed if not (one.drifted and one.relative < _ROUNDING)]
+        backend: [doubted(one, arms.eager) for one in listed if not (one.drifted and one.relative < _ROUNDING)]
         for backend, listed in found.items()
     }
 

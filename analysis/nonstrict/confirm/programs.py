@@ -67,7 +67,7 @@ class Schedule(NamedTuple):
     switched off. At most `calls` calls of regions are followed, of one region `each`. Unless it is `cached`, nothing is
     taken from the caches of torch. `program` is the file of the driver where that is another one. With `opcheck`, the
     custom operators that regions call are checked. With `follow`, all regions but those, by name and first line, are
-    left to eager code.
+    left to eager code. With a `group` there is a default process group from the beginning, whose other ranks are not.
     """
 
     driver: Driver
@@ -81,6 +81,7 @@ class Schedule(NamedTuple):
     program: Program | None = None
     opcheck: bool = False
     follow: tuple[tuple[str, int], ...] | None = None
+    group: bool = False
 
 
 def program_of(
@@ -183,6 +184,8 @@ def job_of(program: Program, schedule: Schedule, backend: str, *, lines: bool, d
         job["cached"] = False
     if schedule.opcheck:
         job["opcheck"] = True
+    if schedule.group:
+        job["group"] = True
     if schedule.follow is not None:
         job["follow"] = [list(region) for region in schedule.follow]
     if schedule.changes:

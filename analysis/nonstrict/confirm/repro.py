@@ -12,6 +12,7 @@ from nonstrict.confirm import repro_parts as parts
 from nonstrict.confirm.cutting import cut
 from nonstrict.confirm.evidence import change_before
 from nonstrict.confirm.expressions import CannotWriteError, Expressions
+from nonstrict.confirm.groups import RANKS, needs_group
 from nonstrict.confirm.programs import BACKENDS
 from nonstrict.findings import ENVIRONMENT
 from nonstrict.rules.expectation import Channel
@@ -35,6 +36,10 @@ _MODULES = (
     "sys",
     "tempfile",
 )
+#: What the parts for tracing ahead of time, and for process groups, import.
+_AHEAD = "from torch.fx.experimental import proxy_tensor\n"
+_GROUP = "import torch.distributed\nfrom torch.testing._internal.distributed.fake_pg import FakeStore\n"
+_MESH = "from torch.distributed.device_mesh import init_device_mesh\n"
 _WIDTH = 100
 _LITERAL = re.compile(r"was set from .* to (.+)$")
 _FAILED_LINE = re.compile(r"line (\d+):")
@@ -110,7 +115,10 @@ def script(diagnostic: Diagnostic, verdict: Verdict, proof: Proof) -> str:
     if frozen:
         # Eager code is no measure for itself here: only whether it varies counts.
         compare = compare.replace('if what != "error":', 'if what not in ("error", "result"):')
-    own = re.sub(r"\n{4,}", "\n\n\n", f"{compare}\n\n{_harness(proof)}{parts.AHEAD if ahead else ''}")
+    drive = _drive(program, proof.schedule)
+    group = parts.GROUP.format(ranks=RANKS) if needs_group(proof.schedule) else ""
+    mesh = parts.MESH if "device_mesh(" in drive else ""
+    own = re.sub(r"\n{4,}", "\n\n\n", f"{compare}\n\n{_harness(proof)}{parts.AHEAD if ahead else ''}{group}{mesh}")
     change, location = _change(proof), _location(program, proof.texts)
     used = own + change + location
     imports = (f"import {name}\n" for name in _MODULES if re.search(rf"\b{re.escape(name)}\.", used))
@@ -119,7 +127,7 @@ def script(diagnostic: Diagnostic, verdict: Verdict, proof: Proof) -> str:
             _header(diagnostic, verdict, proof, backend),
             *([f"from __future__ import {', '.join(sorted({*taken.futures}))}\n"] if taken.futures else []),
             "".join(imports),
-            "import torch\n" + ("from torch.fx.experimental import proxy_tensor\n" if ahead else ""),
+            "import torch\n" + (_AHEAD if ahead else "") + (_GROUP if group else "") + (_MESH if mesh else ""),
             own,
             _title(f"The program: {_shown_path(program)}, what the region needs of it"),
             *(f"# Changed for this: {done}" for done in proof.without),
@@ -127,7 +135,7 @@ def script(diagnostic: Diagnostic, verdict: Verdict, proof: Proof) -> str:
             taken.text + "\n",
             _title("What sets it going"),
             change,
-            _drive(program, proof.schedule),
+            drive,
         ]
     )
 

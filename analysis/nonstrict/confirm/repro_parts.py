@@ -363,6 +363,24 @@ sys.addaudithook(audit)
 
 """
 
+#: What stands for the other ranks of a program that runs on several.
+GROUP = """\
+# A process group whose other ranks are not there: what they would send is made up, so that numbers say nothing.
+RANKS = {ranks}
+torch.distributed.init_process_group(backend="fake", rank=0, world_size=RANKS, store=FakeStore())
+
+
+"""
+
+#: Makes meshes of devices over it.
+MESH = '''\
+def device_mesh(*names):
+    """A mesh with these dimensions, or one without a name, over all ranks."""
+    return init_device_mesh("cpu", (RANKS, *(1 for _ in names[1:])), mesh_dim_names=names or None)
+
+
+'''
+
 #: The gradients that a result gives to some state.
 GRADIENT = '''\
 def gradient(result, path, given):

@@ -21,7 +21,8 @@ from nonstrict.confirm.belonging import (
 )
 from nonstrict.confirm.callers import callers_of
 from nonstrict.confirm.drivers import DIRECT, GIVEN
-from nonstrict.confirm.input_sources import found_drivers, given_drivers, search_job
+from nonstrict.confirm.groups import Groups
+from nonstrict.confirm.input_sources import found_drivers, given_drivers, says_nothing, search_job
 from nonstrict.confirm.judging import (
     VARIED,
     Judgement,
@@ -107,6 +108,7 @@ class Session:
         `like` what a schedule ran.
         """
         self._arms = ArmRunner(runner, limits)
+        self._groups = Groups(self.eager)
         self._project = project
         self._program = program
         self._on_told = on_told
@@ -257,10 +259,10 @@ class Session:
             self._run(driver, suspects)
             if not self._is_searched(suspect):
                 return
-        told = self._told[suspect.number]
-        uncalled = told.schedule is not None and not self.eager(told.schedule)["calls"]
+        reason, schedule = self._told[suspect.number].judgement.reason, self._told[suspect.number].schedule
         # That a driver came to nothing says less than why no arguments were found.
-        if not answer.get("calls") and told.judgement.reason in {"inputs", "line-not-reached" if uncalled else ""}:
+        missed = schedule is not None and says_nothing(schedule.driver, suspect, self.eager(schedule))
+        if not answer.get("calls") and reason in {"inputs", "line-not-reached" if missed else ""}:
             stage = answer.get("stage")
             reason = stage if stage in {"load", "needs", "needs-cuda"} else "inputs"
             self._told[suspect.number] = Told(unanswered(reason, str(answer.get("failure", ""))))
@@ -289,7 +291,7 @@ class Session:
 
     def _try(self, schedule: Schedule, suspects: Sequence[Suspect]) -> Schedule:
         """The same for a schedule; returns the one that loads."""
-        schedule = self._loadable(schedule)
+        schedule = self._groups.given(self._loadable(schedule))
         if self.eager(schedule)["calls"]:
             self._judge(schedule, suspects)
         else:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nonstrict.confirm.drivers import Source
 from nonstrict.confirm.fingerprints import form_of
+from nonstrict.confirm.groups import RANKS, needs_group
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +29,8 @@ _INPUTS, _LENGTH = 6, 60
 def driver_of(schedule: Schedule) -> str:
     """What set the run going, in words: `main()`, the main guard, calls of the function."""
     driver = schedule.driver
-    return _KINDS[driver.kind].format(name=driver.name) if driver.kind in _KINDS else ""
+    told = _KINDS[driver.kind].format(name=driver.name) if driver.kind in _KINDS else ""
+    return f"{told} with a fake process group of {RANKS} ranks" if told and needs_group(schedule) else told
 
 
 def source_of(schedule: Schedule) -> Source:

@@ -28,6 +28,7 @@ _SETTING_WORDS = (
     "filterwarnings",
     "simplefilter",
     "environ",
+    "init_process_group",
     "use_",
     "config",
 )

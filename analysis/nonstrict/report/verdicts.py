@@ -96,6 +96,11 @@ REASONS = {
         "eager and compiled code differ numerically before anything was changed",
         "compare them in float64 by hand: this is rounding, or another bug",
     ),
+    "group": Reason(
+        "fake process group",
+        "eager and compiled code differ in numbers, with a process group that has no other ranks",
+        "what these would send is not known: compare eager and compiled code in a run with all ranks",
+    ),
     "blocked": Reason(
         "blocked",
         "torch refuses {function} for another reason first",

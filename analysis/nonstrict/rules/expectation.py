@@ -107,6 +107,8 @@ class Trait(enum.Flag):
     """About what comes after the call: a region that does nothing else shows no harm."""
     BETWEEN_CALLS = enum.auto()
     """About what the program does before or between calls of regions: that is where its line is executed."""
+    OF_RESULTS = enum.auto()
+    """About what a function gives back: what its body raises, it raises before that is looked at."""
     QUESTION = enum.auto()
     """No finding: does the function compute the same when it is compiled?"""
 

@@ -10,6 +10,7 @@ import base64
 import dataclasses
 import enum
 import math
+import sys
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -128,6 +129,17 @@ def _torch_constant(value: Any) -> Spec:
     return {"kind": "expression", "source": str(value)}
 
 
+def _is_of_groups(name: str) -> Callable[[Any], bool]:
+    """Whether a value is of a class of torch.distributed, which not every torch has."""
+    owners = {"ProcessGroup": "torch.distributed.distributed_c10d", "DeviceMesh": "torch.distributed.device_mesh"}
+
+    def fits(value: Any) -> bool:
+        cls = getattr(sys.modules.get(owners[name]), name, None)
+        return isinstance(cls, type) and isinstance(value, cls)
+
+    return fits
+
+
 def _is_type(*kinds: type) -> Callable[[Any], bool]:
     return lambda value: type(value) in kinds
 
@@ -149,6 +161,8 @@ _SCALARS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Spec]], ...] = (
     (_is_type(torch.Size), lambda value: {"kind": "size", "items": [int(each) for each in value]}),
     (_is_type(slice, range), _bounds),
     (_is_array, _array),
+    (_is_of_groups("ProcessGroup"), lambda _value: {"kind": "process-group"}),
+    (_is_of_groups("DeviceMesh"), lambda value: {"kind": "device-mesh", "names": list(value.mesh_dim_names or ())}),
     (_is_instance(type, types.FunctionType, types.BuiltinFunctionType), _named),
 )
 

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nonstrict_agent import process_groups
 from nonstrict_agent.inputs import moves, trying
 from nonstrict_agent.inputs.answers import Failure
 from nonstrict_agent.inputs.checks import failed_checks
@@ -91,7 +92,11 @@ class Exploration:
                 self._instances.clear()
                 outcome = trying.attempt(self._reading, choice, SEED, self._namespace)
             if outcome.error is not None:
-                self._follow(cost, choice, outcome)
+                if process_groups.given_for(outcome.error):
+                    self._seen.discard(repr(choice))
+                    self._push(cost, choice, ())
+                else:
+                    self._follow(cost, choice, outcome)
                 continue
             if accept is not None and accept(outcome):
                 return Best((True, GOOD), choice, self.tries)

@@ -176,6 +176,7 @@ class Builder:
             "str": 4.0 * bool(usage.strings) + 1.5 * bool(parts & words.STRING.keys()),
             "bool": 1.5 * usage.truth + 2.0 * bool(parts & words.BOOL and name.lower() not in {"log", "use"}),
             "int": 0.6 + usage.integer + 2.2 * size + 1.0 * bool(usage.numbers) + self._constructing,
+            "ProcessGroup": 0.5 * bool(parts & words.GROUP),
             "float": 0.4 + 2.4 * bool(parts & words.FLOAT.keys()) + 0.4 * bool(usage.numbers),
         }
         if self._constructing:
@@ -291,6 +292,11 @@ def _index_tensors(_builder: Builder, _name: str, usage: Usage) -> Iterator[Gues
     return tensors("indices", usage)
 
 
+def _meshes(_builder: Builder, _name: str, usage: Usage) -> Iterator[Guess]:
+    """With the dimensions that are asked for by name, else with one."""
+    yield Guess({"kind": "device-mesh", "names": list(usage.keys)}, 0)
+
+
 def _numbers(builder: Builder, name: str, usage: Usage) -> Iterator[Guess]:
     yield from builder._floats(name, usage)
     yield from builder._integers(name, usage)
@@ -317,6 +323,8 @@ _BY_TYPE: Mapping[str, Callable[[Builder, str, Usage], Iterator[Guess]]] = {
     "type": _fixed(
         {"kind": "function", "name": _RELU}, {"kind": "function", "name": "torch.nn.modules.linear:Identity"}
     ),
+    "ProcessGroup": _fixed({"kind": "process-group"}),
+    "DeviceMesh": _meshes,
     "slice": _fixed({"kind": "slice", "start": 0, "stop": 2, "step": None}),
     "ndarray": _fixed({"kind": "array", "shape": [4, 4], "dtype": "float32"}),
 }

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from nonstrict_agent import process_groups
 from nonstrict_agent.inputs.naming import UnmakeableError, resolve
 
 if TYPE_CHECKING:
@@ -244,6 +245,20 @@ def _dtype(_maker: Maker, spec: Spec) -> torch.dtype:
     return dtype
 
 
+def _group(_maker: Maker, _spec: Spec) -> Any:
+    try:
+        return process_groups.default_group()
+    except process_groups.UnavailableError as error:
+        raise UnmakeableError(str(error)) from error
+
+
+def _mesh(_maker: Maker, spec: Spec) -> Any:
+    try:
+        return process_groups.device_mesh(tuple(spec["names"]))
+    except process_groups.UnavailableError as error:
+        raise UnmakeableError(str(error)) from error
+
+
 _MAKERS: Mapping[str, Callable[[Maker, Spec], Any]] = {
     "tensor": Maker._tensor,
     "literal": lambda _maker, spec: spec["value"],
@@ -267,5 +282,7 @@ _MAKERS: Mapping[str, Callable[[Maker, Spec], Any]] = {
     "module": Maker._module,
     "function": lambda maker, spec: resolve(spec["name"], maker._namespace),
     "array": Maker._array,
+    "process-group": _group,
+    "device-mesh": _mesh,
     "expression": Maker._expression,
 }

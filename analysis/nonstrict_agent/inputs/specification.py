@@ -10,6 +10,7 @@ made from it are random, fixed by a seed, and equal in every process that uses t
     dataclass, namedtuple, object          class, fields;  enum: class, name
     module      class, constructor (a call) or fields, children and state, training
     function    name;  dtype, device: name;  slice, range: start, stop, step;  array: shape, dtype, scalar
+    process-group, device-mesh: names of its dimensions      made over the default process group, see `process_groups`
     expression  source, evaluated in the module's namespace;  unknown: class
 
 A *call* is {"args": [Spec...], "kwargs": {name: Spec}}.

@@ -56,6 +56,7 @@ INDEX = frozenset(
     }
 )
 MASK = frozenset({"mask", "masks"})
+GROUP = frozenset({"group", "pg"})
 FLOAT = {
     "eps": 1e-5, "epsilon": 1e-5, "dropout": 0.0, "p": 0.0, "prob": 0.25, "rate": 0.25, "lr": 0.01, "alpha": 0.5,
     "beta": 0.5, "gamma": 0.5, "scale": 0.5, "scaling": 0.5, "temperature": 0.5, "temp": 0.5, "momentum": 0.1,

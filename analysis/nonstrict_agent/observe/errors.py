@@ -11,6 +11,8 @@ import re
 import traceback
 from typing import TYPE_CHECKING, Any
 
+from nonstrict_agent.process_groups import is_asked_for
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -26,7 +28,7 @@ def describe_error(error: BaseException, is_user: Callable[[str], bool]) -> dict
     `links` are the exceptions from the outermost to the innermost, each `{"type", "message", "frames"}` with the
     frames in the user's files, outermost first, and `span`, where the innermost of them is known to the column: the
     first and last line of the expression that raised, and its first and last column in UTF-8 bytes; `cause` is the
-    link that holds the true reason.
+    link that holds the true reason. `asks_for_group` is there, and true, where torch asks for a default process group.
     """
     links = [_link(link, is_user) for link in _chain(error)]
     with_frames = [index for index, link in enumerate(links) if link["frames"]]
@@ -34,7 +36,8 @@ def describe_error(error: BaseException, is_user: Callable[[str], bool]) -> dict
     found = _GRAPH_BREAK_ID.search("".join(link["text"] for link in links))
     for link in links:
         link["message"] = link.pop("text")[:_MAX_TEXT]
-    return {"links": links, "cause": cause, "graph_break": found.group(0).upper() if found else ""}
+    told = {"links": links, "cause": cause, "graph_break": found.group(0).upper() if found else ""}
+    return {**told, "asks_for_group": True} if is_asked_for(error) else told
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

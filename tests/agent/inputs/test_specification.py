@@ -257,3 +257,18 @@ def test_a_missing_device_becomes_the_cpu_and_is_told() -> None:
     assert made.device.type == "cpu"
     assert specification.notes({"args": [spec], "kwargs": {}}) == ["made on cpu instead of cuda:0"]
     assert specification.notes({"args": [specification.tensor([2])], "kwargs": {}}) == []
+
+
+def test_process_groups_and_meshes_are_described_as_such() -> None:
+    import torch.distributed as dist
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    dist.init_process_group("fake", rank=1, world_size=4, store=FakeStore())
+    try:
+        told = [describe(one) for one in (dist.group.WORLD, init_device_mesh("cpu", (2, 2), mesh_dim_names=("a", "b")))]
+        assert told == [{"kind": "process-group"}, {"kind": "device-mesh", "names": ["a", "b"]}]
+        assert describe(init_device_mesh("cpu", (4,))) == {"kind": "device-mesh", "names": []}
+        assert make(told[0], 0, {}) is dist.group.WORLD
+    finally:
+        dist.destroy_process_group()
