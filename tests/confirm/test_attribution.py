@@ -90,7 +90,13 @@ def test_what_a_body_raises_says_nothing_of_its_result():
     told = judge([returned], arms([call(2.0)], [failing(raised)]))[0]
     assert (told.status, told.reason) == (Status.INCONCLUSIVE, "blocked")
     refused = error("Unsupported", "torch.* op returned non-Tensor", 18)
-    assert judge([returned], arms([call(2.0)], [failing(refused)]))[0].status is Status.CONFIRMED
+    compiled = arms([call(2.0)], [failing(refused)])
+    assert judge([returned], compiled)[0].status is Status.CONFIRMED
+    # Also where something else was left out for it, and the error has no line of the user's.
+    (unnamed,) = divergences(
+        compiled.eager, {"calls": [failing(error("Unsupported", "torch.* op returned non-Tensor"))]}
+    )
+    assert fits(returned, unnamed, compiled.eager)
 
 
 def test_evidence_that_several_findings_share_is_told_as_such():

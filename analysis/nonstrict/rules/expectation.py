@@ -64,6 +64,7 @@ class Refusal(enum.Enum):
     FAKE_TENSOR = "FakeTensor"
     INPUT_TYPE = "Invalid input type for nonstrict_trace"
     PYTREE_INPUT = "Invalid use of pytree_flatten with nonstrict_trace"
+    RESULT_TYPE = "op returned non-Tensor"
     WRONG_KIND = "Expected a value of type"
 
     __hash__ = object.__hash__

@@ -9,7 +9,7 @@ from nonstrict.findings import Applicability, Severity
 from nonstrict.program.contracts.boundary.pytree_support import Crossing
 from nonstrict.rules.base import Rule, report_at
 from nonstrict.rules.captures import called
-from nonstrict.rules.expectation import Expectation, Experiment, Trait
+from nonstrict.rules.expectation import Expectation, Experiment, Refusal, Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,5 +70,5 @@ RULE = Rule(
     examine=examine,
     fixes=fixes,
     surest=Applicability.SAFE,
-    expectation=Expectation(Experiment.REFUSAL, traits=Trait.OF_RESULTS),
+    expectation=Expectation(Experiment.REFUSAL, refusals=frozenset({Refusal.RESULT_TYPE}), traits=Trait.OF_RESULTS),
 )
