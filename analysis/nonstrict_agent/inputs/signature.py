@@ -159,7 +159,8 @@ def _parameter(parameter: inspect.Parameter, usage: Usage, builder: Builder) -> 
         counts = (0, 1, 2, 3)
         guesses = [Guess({"kind": "tuple", "items": [each] * n}, n * 0.7) for each in items[:2] for n in counts]
     elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
-        items = [[describe(key), tensor([4, 4])] for key in usage.keys]
+        likely = {key: builder.guesses(key, used, inspect.Parameter.empty) for key, used in usage.keys.items()}
+        items = [[describe(key), found[0].spec if found else tensor([4, 4])] for key, found in likely.items()]
         guesses = [Guess({"kind": "dict", "items": []}, 0), Guess({"kind": "dict", "items": items}, 0.5)]
     elif parameter.default is not inspect.Parameter.empty:
         default = describe(parameter.default)

@@ -64,7 +64,9 @@ def call_of(parameters: tuple[Parameter, ...], choice: Choice) -> CallSpec:
         if each.kind is inspect.Parameter.VAR_POSITIONAL:
             args.extend(starred)
         elif each.kind is inspect.Parameter.VAR_KEYWORD:
-            kwargs.update({key["value"]: value for key, value in (spec or {"items": []})["items"]})
+            named = ((key.get("value"), value) for key, value in (spec or {"items": []})["items"])
+            # What is varied may be a key, too.
+            kwargs.update({name: value for name, value in named if isinstance(name, str)})
         elif each.kind is inspect.Parameter.KEYWORD_ONLY:
             kwargs.update({} if spec is None else {each.name: spec})
         elif starred and spec is None and each.default is not None:

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import torch
 
-from nonstrict_agent.inputs import docstrings, trying
+from nonstrict_agent.inputs import docstrings, signature, trying
 from nonstrict_agent.inputs.search import SEED, Found, NotFound, find_inputs
-from nonstrict_agent.inputs.specification import make_call, nodes
+from nonstrict_agent.inputs.specification import NONE, Spec, literal, make_call, nodes
 from tests.agent.inputs import subjects
 
 NAMESPACE = vars(subjects)
@@ -163,3 +163,17 @@ def test_examples_of_docstrings() -> None:
         "x = torch.ones(2)\ndocumented(x)\n",
     ]
     assert docstrings.examples(subjects.chatty) == []
+
+
+def test_keywords_are_guessed_by_their_use_and_stay_texts() -> None:
+    def named(x: torch.Tensor, **options: Any) -> torch.Tensor:
+        mode, heads = options["mode"], options["num_heads"]
+        assert mode in {"nearest", "area"}
+        return x.flatten().repeat(heads)
+
+    parameters = signature.read(named, NAMESPACE, lambda _: []).parameters  # type: ignore[union-attr]
+    guess = next(one.spec for one in parameters[1].guesses if one.spec["items"])
+    assert {key["value"]: value["kind"] for key, value in guess["items"]} == {"mode": "literal", "num_heads": "literal"}
+    assert isinstance(found(named).calls[0]["kwargs"]["num_heads"]["value"], int)
+    varied: Spec = {"kind": "dict", "items": [[NONE, literal(1)], [literal("mode"), literal("area")]]}
+    assert trying.call_of(parameters, {"options": varied})["kwargs"] == {"mode": literal("area")}
