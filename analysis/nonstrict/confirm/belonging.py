@@ -18,8 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nonstrict.confirm.drivers import Driver
+    from nonstrict.confirm.judging import Judgement
     from nonstrict.confirm.programs import Program, Schedule
     from nonstrict.confirm.suspects import Suspect
+
+
+#: Reasons that an error of eager code gives, which may be that of another function.
+_BY_ERROR = frozenset({"eager-raises", "needs", "sandbox", "needs-cuda"})
 
 
 def foreign_calls(
@@ -74,6 +79,17 @@ def is_anothers(program: Program, driver: Driver, suspect: Suspect, error: Mappi
         return False
     failing = failing_statement(program, error)
     return failing is not None and not _may_reach(program, suspect, [failing])
+
+
+def by_own(
+    program: Program, schedule: Schedule, suspect: Suspect, judgement: Judgement, eager: Mapping[str, Any]
+) -> Judgement:
+    """The judgement, unless it says of a function what happened elsewhere, before it was called."""
+    stop: Mapping[str, Any] = eager.get("stop") or {}
+    early = judgement.reason in _BY_ERROR | {"line-not-reached"} and stop.get("kind") == "raised"
+    if not early or not is_anothers(schedule.program or program, schedule.driver, suspect, stop["error"]):
+        return judgement
+    return judgement._replace(reason="line-not-reached", evidence=ended_early(stop["error"]))
 
 
 def failing_statement(program: Program, error: Mapping[str, Any]) -> ast.stmt | None:

@@ -73,7 +73,7 @@ def search_job(program: Program, suspect: Suspect, device: str) -> dict[str, Any
     name = callable_name(suspect)
     if not name:
         return None
-    wanted = {suspect.path: sorted(suspect.lines)} if suspect.path == program.path else {}
+    wanted = {suspect.path: sorted(suspect.lines)}
     sought = (_bare(program, suspect) if suspect.marker in _HIDING else None) or _Sought(
         program.text, kept_for_target(program, suspect), name, wanted
     )

@@ -67,6 +67,19 @@ def neutral(
                 yield found[0]
 
 
+def without(program: Program, suspect: Suspect, ran: Mapping[str, Collection[int]] | None = None) -> Iterator[Program]:
+    """The programs without one finding, the likeliest first; their statements are those of the program, line by line.
+
+    `ran` are the lines that eager code executes in calls of regions.
+    """
+    texts, nowhere = _Texts(program, ran or {}), suspect._replace(lines=frozenset({0}), column=-1, end_column=-1)
+    for kind in _IN_PLACE:
+        for way in texts.ways(suspect, kind, nowhere):
+            changed = texts.changed(way.fix.edits)
+            if changed is not None:
+                yield changed
+
+
 def _is_at(other: Suspect, suspect: Suspect) -> bool:
     """Whether a finding is about the same expression as another; about the same lines, where columns are not known."""
     if other.number == suspect.number or other.span is None or suspect.span is None:
@@ -88,6 +101,8 @@ _ORDERS = (
     (REPLACED, LEFT_OUT, WITH_ITS_VALUE, MENDED, REPLACED_OTHERWISE),
     (REPLACED_OTHERWISE, LEFT_OUT, MENDED, WITH_ITS_VALUE, REPLACED),
 )
+#: Ways that move no other statement.
+_IN_PLACE = (WITH_ITS_VALUE, LEFT_OUT, REPLACED, REPLACED_OTHERWISE)
 #: What may be done about a part of the finding's own expression.
 _INSIDE = frozenset({WITH_ITS_VALUE, REPLACED, REPLACED_OTHERWISE})
 

@@ -12,9 +12,8 @@ from nonstrict.confirm import staleness
 from nonstrict.confirm.arms import FAKE, ArmRunner, Limits, Runner
 from nonstrict.confirm.attribution import fits
 from nonstrict.confirm.belonging import (
-    ended_early,
+    by_own,
     foreign_calls,
-    is_anothers,
     own_regions,
     region_of,
     without_failing,
@@ -23,14 +22,7 @@ from nonstrict.confirm.callers import callers_of
 from nonstrict.confirm.drivers import DIRECT, GIVEN
 from nonstrict.confirm.groups import Groups
 from nonstrict.confirm.input_sources import found_drivers, given_drivers, says_nothing, search_job
-from nonstrict.confirm.judging import (
-    VARIED,
-    Judgement,
-    foretold,
-    judge,
-    refusals,
-    unexplained,
-)
+from nonstrict.confirm.judging import VARIED, Judgement, foretold, judge, refusals, unexplained
 from nonstrict.confirm.measuring import explained, measured, united
 from nonstrict.confirm.naming import named_by_text
 from nonstrict.confirm.neutralising import neutral
@@ -57,6 +49,7 @@ from nonstrict.confirm.setting import inputs_of
 from nonstrict.confirm.told import Told, Unexplained, says_more
 from nonstrict.confirm.traces import Arms, returns
 from nonstrict.confirm.uncalled import unanswered, without_calls
+from nonstrict.confirm.unplaced import held
 from nonstrict.findings import Status
 from nonstrict.rules.base import COMPILED, CUSTOM_OPERATORS
 from nonstrict.rules.expectation import Experiment, Trait
@@ -77,8 +70,6 @@ _MAX_DRIVERS = 4
 #: Reasons for which found arguments may tell more, and those for which another driver of the program may.
 _SEARCHED = frozenset({"inputs", "load", "needs", "line-not-reached", "eager-raises"})
 _OPEN = _SEARCHED | {"not-compiled"}
-#: Reasons that an error of eager code gives, which may be that of another function.
-_BY_ERROR = frozenset({"eager-raises", "needs", "sandbox", "needs-cuda"})
 #: Reasons that say, or may say, that other findings are in the way: how many programs without those are tried.
 _DISTURBED = {"blocked": 6, "shared": 6, "insensitive": 2}
 #: Reasons for which what other regions do may be in the way, and markers of functions that cannot be compiled alone.
@@ -155,9 +146,20 @@ class Session:
         for suspect in suspects if self._like is None else ():
             if self._is_disturbed(suspect):
                 self._leave_alone(suspect, suspects)
+            self._hold(suspect, suspects)
         if self._arms.tampered:
             self._take_back(suspects)
         return self._told
+
+    def _hold(self, suspect: Suspect, suspects: Sequence[Suspect]) -> None:
+        """Let go of a verdict that rests on an error which comes without the finding too, unless others bring that."""
+        for _ in range(2):
+            told = self._told[suspect.number]
+            if (own := held(told, suspect, self._program, self._arms)) is told:
+                return
+            self._tell(suspect.number, own)
+            if told.without is None:
+                self._leave_alone(suspect, suspects)
 
     def _take_back(self, suspects: Sequence[Suspect]) -> None:
         """Believe nothing of a program that wrote where results are written, at whichever arm it was found out."""
@@ -457,7 +459,10 @@ class Session:
             # Later than the run with the caches, which compiles its kernels.
             without = arms.trace(program, uncached, INDUCTOR) if final and uncached is not None else None
             judgements = judge(suspects, Arms(eager, control, compiled, foreign, without))
-            told = {s.number: self._by_own(schedule, s, in_region(s, schedule, judgements[s.number])) for s in asked}
+            told = {
+                s.number: by_own(program, schedule, s, in_region(s, schedule, judgements[s.number]), eager)
+                for s in asked
+            }
             if final and checked is not None:
                 second = arms.trace(program, checked, EAGER)
                 told = {s.number: seconded(s, told[s.number], second) for s in asked}
@@ -476,15 +481,7 @@ class Session:
         eager = self.eager(schedule)
         control = self._arms.trace(self._program, schedule, EAGER, lines=True)
         told = {s.number: without_calls(s, eager, control) for s in asked}
-        self._publish(schedule, {s.number: self._by_own(schedule, s, told[s.number]) for s in asked})
-
-    def _by_own(self, schedule: Schedule, suspect: Suspect, judgement: Judgement) -> Judgement:
-        """The judgement, unless it says of a function what happened elsewhere, before it was called."""
-        stop: Mapping[str, Any] = self.eager(schedule).get("stop") or {}
-        early = judgement.reason in _BY_ERROR | {"line-not-reached"} and stop.get("kind") == "raised"
-        if not early or not is_anothers(schedule.program or self._program, schedule.driver, suspect, stop["error"]):
-            return judgement
-        return judgement._replace(reason="line-not-reached", evidence=ended_early(stop["error"]))
+        self._publish(schedule, {s.number: by_own(self._program, schedule, s, told[s.number], eager) for s in asked})
 
     def _publish(self, schedule: Schedule, judgements: Mapping[int, Judgement], *, final: bool = False) -> None:
         """Keep and tell the judgements that say more than those before; the last ones of a schedule replace its own."""

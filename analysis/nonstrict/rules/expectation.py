@@ -73,6 +73,8 @@ class Refusal(enum.Enum):
 #: Refusals of tensors that were made outside a trace, and of those that were left there by one.
 OF_CAPTURES = frozenset({Refusal.FAKE_CONVERSION})
 OF_LEAKS = frozenset({Refusal.WRAPPED_ALREADY, Refusal.FAKE_MODES, Refusal.FAKE_TENSOR})
+#: Refusals in words that torch has for whatever of the kind it comes to first, in a function or in what that calls.
+OF_MANY_CAUSES = OF_CAPTURES | OF_LEAKS | {Refusal.DATA_GUARD, Refusal.DATA_OUTPUT, Refusal.UNBACKED_SYMBOL}
 #: Refusals of what a function is given: findings about its body have no part in them.
 OF_ARGUMENTS = frozenset({Refusal.INPUT_TYPE, Refusal.PYTREE_INPUT})
 
