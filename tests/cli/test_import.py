@@ -124,6 +124,41 @@ def test_other_options_are_laid_at_their_application(nonstrict: Command, tmp_pat
     assert {place: found is not None for place, found in sightings(nonstrict).items()} == {("NST804", 9): True}
 
 
+NUMBERS = """\
+import torch
+
+
+@torch.compile
+def scaled(n):
+    return n * 2
+
+
+@torch.compile
+def counted(n):
+    return n + 1
+
+
+scaled(2)
+counted(3)
+"""
+
+
+def test_that_nothing_was_compiled_is_told(nonstrict: Command, tmp_path: Path):
+    path = tmp_path / "model.py"
+    path.write_text(NUMBERS)
+    log = Log(tmp_path / "traces")
+    for number, (name, operators) in enumerate([("scaled", None), ("counted", 1)]):
+        log.started(f"{number}/0", str(path), 4 + 5 * number, name)
+        log.done(f"{number}/0", name, graph_op_count=operators)
+    nonstrict("import", "traces")
+    found = sightings(nonstrict)
+    assert set(found) == {("NST801", 4), ("NST801", 9)}
+    told = found["NST801", 4]
+    assert told is not None
+    assert (told["happened"], told["reason"]) == (True, "no graph was made")
+    assert found["NST801", 9] is None
+
+
 def test_what_no_rule_names_is_a_note_of_its_own(nonstrict: Command, model: Path):
     before = {(one["code"], one["location"]["row"]) for one in checked(nonstrict)}
     imported(nonstrict)

@@ -120,6 +120,26 @@ def test_results_are_no_arguments(tmp_path: Path):
     assert distinct([bare, {**call(tensor(2)), "result": tensor(4)}])[0] == bare
 
 
+def test_what_was_traced_only_makes_way_for_what_is_real(tmp_path: Path):
+    path = project(tmp_path)
+    traced, real = {**call(tensor(2)), "traced": True}, call(tensor(2, low=0, high=1))
+    told = {**traced, "result": tensor(2)}
+    assert distinct([told, real]) == distinct([real, told]) == [real]
+    others = [{**call(tensor(size)), "traced": True} for size in (3, 4, 5)]
+    keep(tmp_path, path, "Net.step", traced, *others, limit=3)
+    assert [one.spec["args"][0]["shape"] for one in recorded_calls(str(tmp_path), str(path), "Net.step")] == [
+        [2],
+        [3],
+        [4],
+    ]
+    keep(tmp_path, path, "Net.step", real, call(tensor(100)), limit=3)
+    assert [one.spec for one in recorded_calls(str(tmp_path), str(path), "Net.step")] == [
+        call(tensor(100)),
+        real,
+        call(tensor(3)),
+    ]
+
+
 def test_records_are_bounded_and_empty_tensors_come_last(tmp_path: Path):
     path = project(tmp_path)
     keep(tmp_path, path, "Net.step", *(call(tensor(size)) for size in (30, 20, 0, 10)))

@@ -26,7 +26,7 @@ from nonstrict.check.experiments import (
 )
 from nonstrict.check.faults import sentences, told_of
 from nonstrict.check.fleets import fleet_of
-from nonstrict.check.observed import observed
+from nonstrict.check.observed import Reported, observed
 from nonstrict.confirm.client import AgentUnavailable
 from nonstrict.confirm.compile_caches import cache_home
 from nonstrict.confirm.fleet.workers import WorkerLost
@@ -108,8 +108,8 @@ def confirm(
     breaks: tuple[Diagnostic, ...] = ()
     circumstances = next(iter(verdicts.values()), None)
     if circumstances is not None:
-        known = (*diagnostics, *context.known)
-        breaks = observed(work.measured, known, work.sources, settings, context.nested, circumstances)
+        reported = Reported((*diagnostics, *context.known), work.sources, settings, context.nested)
+        breaks = observed(work.measured, reported, circumstances)
     told = (*findings, *breaks, *map(unexplained_divergence, strange), *work.faults)
     return Confirmed(
         told, (*work.failures, *sentences(work.faults)), tuple(answers), tuple(work.measured), work.interrupted

@@ -35,23 +35,28 @@ class Seen(NamedTuple):
         return self.broken.lines[-1]
 
 
-def observed(
-    measured: Iterable[Measured],
-    diagnostics: Sequence[Diagnostic],
-    sources: Mapping[str, Source],
-    settings: Settings,
-    nested: Mapping[str, Settings],
-    circumstances: Verdict,
-) -> tuple[Diagnostic, ...]:
-    """The breaks on lines of which none of the `diagnostics` speaks, as their settings and suppressions let them show.
+class Reported(NamedTuple):
+    """What a check reports, which the findings of runs are held against and shown like.
 
-    One for each place. `circumstances` is a verdict of the same experiments, `nested` maps files below a further
+    `sources` are those of the files that the diagnostics lie in, by path; `nested` maps files below a further
     configuration file to its settings.
     """
-    texts = dict(sources)
-    presenter = Presenter(settings, nested)
+
+    diagnostics: Sequence[Diagnostic]
+    sources: Mapping[str, Source]
+    settings: Settings
+    nested: Mapping[str, Settings]
+
+
+def observed(measured: Iterable[Measured], reported: Reported, circumstances: Verdict) -> tuple[Diagnostic, ...]:
+    """The breaks on lines of which no finding speaks, as their settings and suppressions let them show.
+
+    One for each place. `circumstances` is a verdict of the same experiments.
+    """
+    texts = dict(reported.sources)
+    presenter = Presenter(reported.settings, reported.nested)
     found: list[Diagnostic] = []
-    for seen, finding in broken_at(measured, diagnostics, texts):
+    for seen, finding in broken_at(measured, reported.diagnostics, texts):
         verdict = circumstances._replace(
             status=Status.CONFIRMED,
             reason="",

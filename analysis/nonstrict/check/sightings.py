@@ -17,22 +17,15 @@ from nonstrict.rules.expectation import Experiment
 from nonstrict.rules.registry import RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from nonstrict.check.observed import Reported
     from nonstrict.confirm.runs.store import Ran
     from nonstrict.findings import Break, Diagnostic, Measured, Recompiled
-    from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
 
 _RECOMPILED, _GIVEN_UP = "NST804", "NST803"
-
-
-class _Run(NamedTuple):
-    """The files and settings of a check."""
-
-    settings: Settings
-    nested: Mapping[str, Settings]
-    checked: frozenset[str]
+_NO_GRAPH = "no graph was made"
 
 
 class _About(NamedTuple):
@@ -49,24 +42,20 @@ class _About(NamedTuple):
 
 
 def sighted(
-    diagnostics: Sequence[Diagnostic],
-    known: Sequence[Diagnostic],
-    sources: Mapping[str, Source],
-    settings: Settings,
-    nested: Mapping[str, Settings],
-    checked: Iterable[str],
-    now: float,
+    reported: Reported, known: Sequence[Diagnostic], checked: Iterable[str], now: float
 ) -> tuple[Diagnostic, ...]:
     """The diagnostics with what runs made of them, and notes of what runs did and none of them says.
 
     `known` are findings that are not shown, `checked` the files in which something may be noted.
     """
-    project, texts = Project(settings.root), dict(sources)
+    project, texts = Project(reported.settings.root), dict(reported.sources)
     seen = ran(project, now)
-    findings = _Findings((*diagnostics, *known), texts, project)
-    told = [_with_sighting(one, seen, findings) for one in diagnostics]
-    run = _Run(settings, nested, frozenset(map(os.path.abspath, checked)))
-    return tuple(sorted((*told, *_notes(seen, findings, texts, run)), key=in_order))
+    findings = _Findings((*reported.diagnostics, *known), texts, project)
+    told = [_with_sighting(one, seen, findings) for one in reported.diagnostics]
+    files = frozenset(map(os.path.abspath, checked))
+    presenter = Presenter(reported.settings, reported.nested)
+    notes = _notes(_unnamed(seen, findings, texts, files), presenter, texts)
+    return tuple(sorted((*told, *notes), key=in_order))
 
 
 class _Findings:
@@ -125,12 +114,23 @@ def _with_sighting(diagnostic: Diagnostic, seen: Sequence[Ran], findings: _Findi
         ]
     elif one.experiment in ASKED:
         found = [_of_guard(each, again) for each in seen for again in findings.again_for(one, each.region)]
+    elif one.experiment is Experiment.COMPILED:
+        found = [Sighting(each.when, reason=_NO_GRAPH) for each in seen if one.is_of(each.region) and _is_empty(each)]
     else:
         return diagnostic
     if found:
         return diagnostic._replace(sighting=_together(found))
+    if one.experiment is Experiment.COMPILED:
+        return diagnostic  # what a run compiled may be the work of another application
     passing = next((each for each in seen if one.is_of(each.region) and not _is_unsure(one, each)), None)
     return diagnostic._replace(sighting=Sighting(passing.when, passed=True)) if passing is not None else diagnostic
+
+
+def _is_empty(each: Ran) -> bool:
+    """Whether torch compiled a function, and there was nothing in it that belongs in a graph."""
+    region = each.region
+    made = (*region.graphs, *region.breaks, *region.fallbacks, *each.stale)
+    return not made and not region.later and not region.skipped
 
 
 def _together(found: Sequence[Sighting]) -> Sighting:
@@ -164,26 +164,28 @@ def _is_unsure(one: _About, each: Ran) -> bool:
     return one.diagnostic.observed or left or stale or (one.experiment in ASKED and bool(each.region.again))
 
 
-def _notes(seen: Sequence[Ran], findings: _Findings, texts: dict[str, Source], run: _Run) -> Iterator[Diagnostic]:
+def _notes(
+    unnamed: Iterable[tuple[Finding, Sighting]], presenter: Presenter, texts: dict[str, Source]
+) -> Iterator[Diagnostic]:
     """What runs did where no finding says so."""
-    presenter = Presenter(run.settings, run.nested)
-    for finding, sighting in _unnamed(seen, findings, texts):
-        path = finding.span.path
-        if os.path.abspath(path) in run.checked:
-            shown = presenter.of_file(path, [finding], texts, settled=False)
-            yield from (one._replace(sighting=sighting) for one in shown if one.code == finding.code)
+    for finding, sighting in unnamed:
+        shown = presenter.of_file(finding.span.path, [finding], texts, settled=False)
+        yield from (one._replace(sighting=sighting) for one in shown if one.code == finding.code)
 
 
-def _unnamed(seen: Sequence[Ran], findings: _Findings, texts: dict[str, Source]) -> Iterator[tuple[Finding, Sighting]]:
+def _unnamed(
+    seen: Sequence[Ran], findings: _Findings, texts: dict[str, Source], files: frozenset[str]
+) -> Iterator[tuple[Finding, Sighting]]:
     runs = {id(one.region): one for one in seen}
     for where, finding in broken_at((one.region for one in seen), findings.diagnostics, texts):
-        sighting = _of_break(runs[id(where.region)], where.broken)
-        yield finding._replace(severity=Severity.NOTE), sighting
+        if where.place.path in files:
+            yield finding._replace(severity=Severity.NOTE), _of_break(runs[id(where.region)], where.broken)
     for one in seen:
         named = [again for about in findings.asked for again in findings.again_for(about, one.region)]
         for again in one.region.again:
-            source = source_of(again.lines[-1].path, texts)
-            if again not in named and source is not None:
+            path = again.lines[-1].path
+            source = source_of(path, texts) if path in files and again not in named else None
+            if source is not None:
                 yield _recompilation(one.region, again, source), _of_guard(one, again)
 
 

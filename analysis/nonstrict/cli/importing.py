@@ -164,7 +164,9 @@ def sightings(result: CheckResult, known: Sequence[Diagnostic], settings: Settin
 
     if not os.path.isdir(os.path.join(settings.root, DIRECTORY)):
         return result
+    from nonstrict.check.observed import Reported
     from nonstrict.check.sightings import sighted
 
-    shown = sighted(result.diagnostics, known, result.read, settings, result.nested, result.checked, time.time())
+    reported = Reported(result.diagnostics, result.read, settings, result.nested)
+    shown = sighted(reported, known, result.checked, time.time())
     return result._replace(diagnostics=shown)

@@ -1,4 +1,4 @@
-"""`nonstrict record`: runs a command and keeps what real calls of marked functions are like."""
+"""`nonstrict record`: runs a command, and keeps what its calls are like and what torch compiled."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Exit status: that of the command; 2 if it could not be started. What is kept of a call is what its arguments "
         "are like (types, shapes, dtypes, ranges, numbers, short texts), never the content of tensors; it is where "
-        "`nonstrict confirm` takes inputs from. torch.compile is off while recording: compiled functions run as they "
-        "are written, on real values."
+        "`nonstrict confirm` takes inputs from. What torch compiled is kept too, and `nonstrict check` shows it."
     )
     parser.add_argument(
         "--output",
@@ -43,10 +42,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"distinct calls that are kept of a function (default: {_LIMIT})",
     )
-    parser.add_argument(
-        "--compiled",
+    compiler = parser.add_mutually_exclusive_group()
+    compiler.add_argument(
+        "--eager",
         action="store_true",
-        help="leave torch.compile on, and keep what it compiles; sees calls of regions, and of functions outside",
+        help="turn torch.compile off: marked functions are seen with real values, and nothing is compiled",
+    )
+    compiler.add_argument(
+        "--compiled",
+        dest="eager",
+        action="store_false",
+        help="leave torch.compile on, and keep what it compiles (default)",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="say nothing at the end unless something is wrong")
     add_configuration_arguments(parser)
@@ -91,12 +97,12 @@ def _recorded(command: list[str], root: str, output: str, options: argparse.Name
                 reason = error.strerror or error
                 report_failure(f"{error.filename or output}: {reason}. Nothing was kept; choose another --output.")
                 return status or ExitStatus.FAILURE
-        compiled = _compiled(traces, root, started, options) if options.compiled else ""
+        compiled = _compiled(traces, root, started) if not options.eager else ""
     _tell(seen, root, output, compiled, options)
     return status
 
 
-def _compiled(traces: str, root: str, started: float, options: argparse.Namespace) -> str:
+def _compiled(traces: str, root: str, started: float) -> str:
     """Keep what the command compiled, and say so; "" if there is nothing to say."""
     from nonstrict.cli.importing import complaints, kept, summary
     from nonstrict.confirm.runs.logs import NoLogsError
@@ -127,9 +133,7 @@ def _environment(root: str, spool: str, traces: str, options: argparse.Namespace
         "NONSTRICT_RECORD_ROOT": root,
         "NONSTRICT_RECORD_LIMIT": str(options.limit),
     }
-    if options.compiled:
-        environment |= {"NONSTRICT_RECORD_COMPILED": "1", "TORCH_TRACE": traces}
-    return environment
+    return environment | ({"NONSTRICT_RECORD_EAGER": "1"} if options.eager else {"TORCH_TRACE": traces})
 
 
 def _status(command: list[str], environment: Mapping[str, str]) -> int:

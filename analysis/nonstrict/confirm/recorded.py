@@ -20,7 +20,7 @@ FORMAT = 1
 
 
 class RecordedCall(NamedTuple):
-    """The arguments of a call that really happened, as `{"args": [...], "kwargs": {...}}`.
+    """The arguments of a call that happened, as `{"args": [...], "kwargs": {...}}`.
 
     `stale` says that the function was edited after it: the call may no longer fit. `result` is the specification of
     what it returned (`nonstrict_agent.recording.results`), None in records that do not have it.
@@ -34,7 +34,9 @@ class RecordedCall(NamedTuple):
 def recorded_calls(
     root: str, path: str, qualname: str, source_hash: str | None = None, directory: str | None = None
 ) -> tuple[RecordedCall, ...]:
-    """The recorded calls of a function, the smallest first; none where nothing was recorded or can be read.
+    """The recorded calls of a function; none where nothing was recorded or can be read.
+
+    The smallest come first, and those that only happened while torch traced last.
 
     `path` is that of the source file, absolute or from the working directory; `qualname` may leave `<locals>` out.
     `source_hash` is the function's present `function_hashes` entry; without it, the file on the disk is asked.
@@ -51,7 +53,7 @@ def recorded_calls(
 
 def _call(fields: dict[str, Any], *, stale: bool) -> RecordedCall:
     result = fields.get("result")
-    spec = {key: value for key, value in fields.items() if key != "result"}
+    spec = {key: fields[key] for key in ("args", "kwargs")}
     return RecordedCall(spec, stale, cast("dict[str, Any]", result) if isinstance(result, dict) else None)
 
 
@@ -62,6 +64,11 @@ def calls_of(entry: object, source_hash: str | None = None) -> list[dict[str, An
     if not isinstance(calls, list) or (source_hash is not None and fields.get("source") != source_hash):
         return []
     return [call for call in cast("list[Any]", calls) if _is_call(call)]
+
+
+def is_traced(call: dict[str, Any]) -> bool:
+    """Whether a call happened only while torch traced: what its tensors hold is not known then."""
+    return "traced" in call
 
 
 def function_hashes(text: str) -> dict[str, str]:

@@ -8,7 +8,15 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from nonstrict.confirm.recorded import FORMAT, calls_of, hashes_of_file, plain_name, read_record, record_path
+from nonstrict.confirm.recorded import (
+    FORMAT,
+    calls_of,
+    hashes_of_file,
+    is_traced,
+    plain_name,
+    read_record,
+    record_path,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -84,8 +92,9 @@ def _merge_file(target: str, name: str, hashes: dict[str, str], found: dict[str,
     for function, calls in found.items():
         source = hashes.get(function, "")
         kept = calls_of(functions.get(function), source)
-        functions[function] = {"source": source, "calls": distinct([*kept, *_ordered(calls)])[:limit]}
-        functions[function]["calls"] = _ordered(functions[function]["calls"])
+        # What was traced only makes way for calls with real values.
+        best = sorted(distinct([*kept, *_ordered(calls)]), key=is_traced)[:limit]
+        functions[function] = {"source": source, "calls": _ordered(best)}
     text = laid_out({"format": FORMAT, "file": name.replace(os.sep, "/"), "functions": dict(sorted(functions.items()))})
     if document and laid_out(document) == text:
         return False
@@ -100,18 +109,21 @@ def _merge_file(target: str, name: str, hashes: dict[str, str], found: dict[str,
 def distinct(calls: Sequence[Any]) -> list[Any]:
     """Calls that differ in more than observed ranges, in their order; the ranges of equal ones are joined.
 
-    Of calls with the same arguments, one without a result says nothing more.
+    Of calls with the same arguments, one without a result says nothing more, and one that was traced less than one
+    with real values.
     """
     found: dict[str, Any] = {}
     for call in calls:
         key = json.dumps(_without_ranges(call), sort_keys=True)
         found[key] = _joined(found[key], call) if key in found else call
-    known = {_arguments(call) for call in found.values() if "result" in call}
-    return [call for call in found.values() if "result" in call or _arguments(call) not in known]
+    real = {_arguments(call) for call in found.values() if not is_traced(call)}
+    left = [call for call in found.values() if not is_traced(call) or _arguments(call) not in real]
+    known = {_arguments(call) for call in left if "result" in call}
+    return [call for call in left if "result" in call or _arguments(call) not in known]
 
 
 def _arguments(call: Any) -> str:
-    return json.dumps(_without_ranges({**call, "result": None}), sort_keys=True)
+    return json.dumps(_without_ranges({**call, "result": None, "traced": None}), sort_keys=True)
 
 
 def laid_out(document: object) -> str:
@@ -153,11 +165,14 @@ def _events(directory: str) -> Iterator[dict[str, Any]]:
 
 
 def _ordered(calls: Sequence[Any]) -> list[Any]:
-    """The smallest first, those with empty tensors last; the same order whichever process was faster."""
+    """The smallest first, those with empty tensors last, and behind them those that were traced only.
 
-    def size(call: Any) -> tuple[bool, int, str]:
+    It is the same order whichever process was faster.
+    """
+
+    def size(call: Any) -> tuple[bool, bool, int, str]:
         text = json.dumps(call, sort_keys=True)
-        return _EMPTY.search(text) is not None, len(text), text
+        return is_traced(call), _EMPTY.search(text) is not None, len(text), text
 
     return sorted(calls, key=size)
 

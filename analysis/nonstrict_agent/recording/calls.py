@@ -46,14 +46,15 @@ class Watch:
         self._recorder = recorder
         self._path = path
         self._qualname = qualname
-        self._signatures: set[str] = set()
+        #: Of calls with real values, and of those that were traced: these take no place of those.
+        self._signatures: dict[bool, set[str]] = {False: set(), True: set()}
         self._structures: dict[str, int] = {}
         self._size = 0
         self._started = time.monotonic()
         self._spent = 0.0
 
     def look(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
-        """What the arguments are like; None where they are no real values. Never raises."""
+        """What the arguments are like; None where they tell nothing of real values. Never raises."""
         if _here.looking or self._spent > max(_FREELY, _PART * (time.monotonic() - self._started)):
             return None
         before = time.thread_time()
@@ -81,9 +82,9 @@ class Watch:
             self.due = _NEVER
 
     def _keep(self, call: Any) -> None:
-        name, outline = signature(call), structure(call)
-        alike = self._structures.get(outline, 0)
-        if name in self._signatures or alike >= _ALIKE:
+        name, outline, traced = signature(call), structure(call), "traced" in call
+        alike, known = self._structures.get(outline, 0), self._signatures[traced]
+        if name in known or alike >= _ALIKE or len(known) >= self._recorder.limit:
             return
         size = len(json.dumps(call))
         self._size += size
@@ -91,10 +92,10 @@ class Watch:
             self.due = _NEVER
             self._recorder.tell("large", self._path, self._qualname)
             return
-        self._signatures.add(name)
+        known.add(name)
         self._structures[outline] = alike + 1
         self._recorder.tell("call", self._path, self._qualname, call=call)
-        if len(self._signatures) >= self._recorder.limit:
+        if not traced and len(known) >= self._recorder.limit:
             self.due = _NEVER
 
 

@@ -1,4 +1,4 @@
-"""Real values, told apart from those of tracing, and described without a trace."""
+"""Values of calls, described without a trace: real ones, and those of tracing as far as they tell of real ones."""
 
 from __future__ import annotations
 
@@ -10,35 +10,47 @@ from torch.utils import _python_dispatch as dispatch
 
 from nonstrict_agent.inputs.specification import describe_call, nodes
 
-#: Modes under which functions are given values that only stand for real ones.
-_TRACING = frozenset(
-    {"FakeTensorMode", "ProxyTorchDispatchMode", "FunctionalTensorMode", "PreDispatchTorchFunctionMode"}
-)
+#: The mode under which fake tensors stand for real ones, and those under which values stand for nodes of a graph.
+_FAKE = "FakeTensorMode"
+_TRACING = frozenset({"ProxyTorchDispatchMode", "FunctionalTensorMode", "PreDispatchTorchFunctionMode"})
 _STANDING_IN = ("FakeTensor", "FunctionalTensor", "Proxy", "SymInt", "SymFloat", "SymBool")
 
 
 def described(args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
-    """The specification of a call; None while something traces, or where the values stand for others.
+    """The specification of a call; None where nothing is known of what its values stand for.
+
+    It is marked as `traced` where some tensors are known by fakes alone, which have no values.
 
     Descriptions read values (ranges of indices): under a mode that records operations, or while a CUDA graph is
     captured, that would become part of what is recorded.
     """
-    if _tracing():
+    modes = {type(mode).__name__ for mode in dispatch._get_current_dispatch_mode_stack()}
+    faked = _FAKE in modes
+    if _TRACING & modes or torch._C._is_tracing() or _capturing() or (torch.compiler.is_compiling() and not faked):
         return None
     with ExitStack() as stack:
         stack.enter_context(torch.no_grad())
         stack.enter_context(torch._C.DisableTorchFunction())
         stack.enter_context(dispatch._disable_current_modes())
-        call = describe_call(args, kwargs)
+        call = _stood_for(args, kwargs) if faked else describe_call(args, kwargs)
+    if call is None:
+        return None
     classes = (str(node.get("class", "")) for node in nodes(call) if node["kind"] == "unknown")
     if any(name.rpartition(":")[2] in _STANDING_IN and name.startswith("torch") for name in classes):
         return None
     return call
 
 
-def _tracing() -> bool:
-    if torch._C._is_tracing() or torch.compiler.is_compiling():
-        return True
-    if torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing():
-        return True
-    return any(type(mode).__name__ in _TRACING for mode in dispatch._get_current_dispatch_mode_stack())
+def _stood_for(args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+    from nonstrict_agent.recording.fakes import Fakes, Unknown
+
+    fakes = Fakes()
+    try:
+        call = describe_call(*fakes.out_of((args, kwargs)))
+    except Unknown:
+        return None
+    return {**fakes.into(call), "traced": True} if fakes.specs else call
+
+
+def _capturing() -> bool:
+    return torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()

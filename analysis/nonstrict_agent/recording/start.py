@@ -30,7 +30,7 @@ def start(directory: str) -> None:
     settings = Settings(
         os.path.realpath(os.environ.get("NONSTRICT_RECORD_ROOT") or os.curdir),
         int(limit) if limit.isdigit() else LIMIT,
-        os.environ.get("NONSTRICT_RECORD_COMPILED") != "1",
+        os.environ.get("NONSTRICT_RECORD_EAGER") == "1",
     )
     spool = Spool(directory)
     spool.write({"event": "python"})

@@ -217,10 +217,7 @@ def test_calls_that_raise_are_not_kept_and_traces_show_nothing_of_ours(bench: Be
 
 def test_values_of_tracing_are_not_kept(bench: Bench):
     scale = bench.watched("scale")
-    with FakeTensorMode() as mode:
-        fake = torch.ones(3)
-        scale(fake)
-    scale(mode.from_tensor(torch.ones(2)))
+    scale(FakeTensorMode().from_tensor(torch.ones(2)))
     for kind in ("real", "fake", "symbolic"):
         make_fx(lambda x: scale(x).sum(), tracing_mode=kind)(torch.ones(2))
     torch.compile(scale, backend="aot_eager")(torch.ones(2))

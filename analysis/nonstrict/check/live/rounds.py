@@ -25,7 +25,7 @@ from nonstrict.check.experiments import (
     verdict_of,
 )
 from nonstrict.check.live.warm import AgentDied, Jobs, Over, WarmAgent
-from nonstrict.check.observed import observed
+from nonstrict.check.observed import Reported, observed
 from nonstrict.confirm.client import AgentUnavailable
 from nonstrict.confirm.project import Project
 from nonstrict.confirm.session import Session
@@ -234,8 +234,9 @@ class _Work:
         circumstances = next(iter(verdicts.values()), None)
         if circumstances is None:
             return
-        known, sources = self._request.diagnostics, {**self._request.opened, **self._sources}
-        for one in observed(measured, known, sources, self._of.settings, {}, circumstances):
+        sources = {**self._request.opened, **self._sources}
+        reported = Reported(self._request.diagnostics, sources, self._of.settings, {})
+        for one in observed(measured, reported, circumstances):
             if os.path.abspath(one.location.path) == path:
                 yield one
 
