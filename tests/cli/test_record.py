@@ -111,6 +111,9 @@ def test_what_was_recorded_is_said(nonstrict: Command, tmp_path: Path):
     out, err = pretended(nonstrict, tmp_path, events=[TORCH, MARKED, CALL, CALL])
     assert (out, err) == ("", f"Recorded 1 call of 1 function in {Path('.nonstrict/inputs')}.\n")
     assert (tmp_path / ".nonstrict" / "inputs" / "model.py.json").is_file()
+    traced = {**CALL, "call": {"args": [], "kwargs": {}, "traced": True}}
+    told = pretended(nonstrict, tmp_path, events=[TORCH, MARKED, CALL, traced])[1]
+    assert told == f"Recorded 2 calls of 1 function in {Path('.nonstrict/inputs')}, 1 of them as torch traced them.\n"
     assert pretended(nonstrict, tmp_path, "-q", events=[TORCH, CALL]) == ("", "")
     pretended(nonstrict, tmp_path, "--output", "elsewhere", events=[CALL])
     assert (tmp_path / "elsewhere" / "model.py.json").is_file()

@@ -168,7 +168,8 @@ def _not_started(name: str, error: OSError) -> str:
 
 def _tell(seen: Seen, root: str, output: str, compiled: str, options: argparse.Namespace) -> None:
     """What was recorded and `compiled`, or why nothing was, on standard error."""
-    from nonstrict.confirm.recording import distinct
+    from nonstrict.confirm.recorded import is_traced
+    from nonstrict.confirm.recording import best, distinct
     from nonstrict.report.summary import plural
 
     for failure in seen.failures:
@@ -178,9 +179,10 @@ def _tell(seen: Seen, root: str, output: str, compiled: str, options: argparse.N
     if not seen.calls and not compiled:
         report_failure(_nothing(seen, root))
     elif seen.calls and not options.quiet:
-        calls = sum(min(len(distinct(found)), options.limit) for found in seen.calls.values())
-        functions = plural(len(seen.calls), "function")
-        sys.stderr.write(f"Recorded {plural(calls, 'call')} of {functions} in {_shown(output)}.\n")
+        calls = [call for found in seen.calls.values() for call in best(distinct(found), options.limit)]
+        functions, traced = plural(len(seen.calls), "function"), sum(map(is_traced, calls))
+        more = f", {traced} of them as torch traced them" if traced else ""
+        sys.stderr.write(f"Recorded {plural(len(calls), 'call')} of {functions} in {_shown(output)}{more}.\n")
     if not options.quiet:
         sys.stderr.write(compiled)
 

@@ -92,9 +92,10 @@ def _merge_file(target: str, name: str, hashes: dict[str, str], found: dict[str,
     for function, calls in found.items():
         source = hashes.get(function, "")
         kept = calls_of(functions.get(function), source)
-        # What was traced only makes way for calls with real values.
-        best = sorted(distinct([*kept, *_ordered(calls)]), key=is_traced)[:limit]
-        functions[function] = {"source": source, "calls": _ordered(best)}
+        functions[function] = {
+            "source": source,
+            "calls": _ordered(best(distinct([*kept, *_ordered(calls)]), limit)),
+        }
     text = laid_out({"format": FORMAT, "file": name.replace(os.sep, "/"), "functions": dict(sorted(functions.items()))})
     if document and laid_out(document) == text:
         return False
@@ -104,6 +105,11 @@ def _merge_file(target: str, name: str, hashes: dict[str, str], found: dict[str,
         file.write(text)
     os.replace(temporary, target)
     return True
+
+
+def best(calls: Sequence[Any], limit: int) -> list[Any]:
+    """The first calls: what was only traced makes way for what has real values."""
+    return sorted(calls, key=is_traced)[:limit]
 
 
 def distinct(calls: Sequence[Any]) -> list[Any]:

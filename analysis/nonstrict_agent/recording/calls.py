@@ -81,6 +81,16 @@ class Watch:
         except Exception:  # noqa: BLE001 - the command goes on
             self.due = _NEVER
 
+    def refused(self, call: Any, error: BaseException) -> None:
+        """Record what `look` gave of a call that torch would not compile: it may be a good one. Never raises."""
+        try:
+            from nonstrict_agent.recording.reality import is_refusal
+
+            if is_refusal(error):
+                self._keep(trimmed(call))
+        except Exception:  # noqa: BLE001 - the command goes on
+            self.due = _NEVER
+
     def _keep(self, call: Any) -> None:
         name, outline, traced = signature(call), structure(call), "traced" in call
         alike, known = self._structures.get(outline, 0), self._signatures[traced]
@@ -197,6 +207,8 @@ def recording(function: Callable[..., Any], watch: Watch, bound: tuple[object, .
         try:
             result = function(*args, **kwargs)
         except everything as error:
+            if seen is not None:
+                watch.refused(seen, error)
             error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
             raise
         if seen is not None:

@@ -39,6 +39,7 @@ def _on_dynamo(dynamo: Any, recorder: Recorder) -> None:
         # Regions begin at a marked function too: what is ours there is not to be compiled.
         Watch.look = dynamo.disable(Watch.look)
         Watch.keep = dynamo.disable(Watch.keep)
+        Watch.refused = dynamo.disable(Watch.refused)
         recorder.skip_code = dynamo.eval_frame.skip_code
     decorators = dynamo.decorators
     for name in _MARKERS:

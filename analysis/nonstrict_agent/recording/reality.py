@@ -13,6 +13,9 @@ from nonstrict_agent.inputs.specification import describe_call, nodes
 #: The mode under which fake tensors stand for real ones, and those under which values stand for nodes of a graph.
 _FAKE = "FakeTensorMode"
 _TRACING = frozenset({"ProxyTorchDispatchMode", "FunctionalTensorMode", "PreDispatchTorchFunctionMode"})
+#: Where torch traces and compiles, and the error by which it tells of one that the program raised meanwhile.
+_COMPILER = ("torch._dynamo", "torch._functorch", "torch._inductor", "torch._subclasses", "torch.fx")
+_OF_PROGRAM = "TorchRuntimeError"
 _STANDING_IN = ("FakeTensor", "FunctionalTensor", "Proxy", "SymInt", "SymFloat", "SymBool")
 
 
@@ -39,6 +42,18 @@ def described(args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     if any(name.rpartition(":")[2] in _STANDING_IN and name.startswith("torch") for name in classes):
         return None
     return call
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Whether the compiler raised an error, not the program: by the module of the error, or of its innermost frame."""
+    if type(error).__name__ == _OF_PROGRAM:
+        return False
+    places = [type(error).__module__]
+    traceback = error.__traceback__
+    while traceback is not None:
+        innermost = str(traceback.tb_frame.f_globals.get("__name__", ""))
+        places[1:], traceback = [innermost], traceback.tb_next
+    return any(place == one or place.startswith(f"{one}.") for place in places for one in _COMPILER)
 
 
 def _stood_for(args: tuple[object, ...], kwargs: dict[str, object]) -> Any:

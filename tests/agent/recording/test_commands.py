@@ -171,6 +171,39 @@ def test_what_is_only_traced_is_kept_as_far_as_it_is_known(tmp_path: Path):
     assert through[0]["args"][2]["high"] == 2
 
 
+REFUSED = """\
+import torch
+
+LIMIT = torch.tensor(1.0)
+
+
+@torch._dynamo.nonstrict_trace
+def clip(x):
+    return x.clamp(max=x.max().item())
+
+
+@torch.compile(fullgraph=True, backend="aot_eager")
+def region(x, size):
+    return clip(x) if size else x + torch.ones(4)
+
+
+for sizes in ((3, 1), (5, 0)):
+    try:
+        region(torch.ones(sizes[0]), sizes[1])
+    except Exception as error:
+        print(type(error).__name__)
+"""
+
+
+def test_what_torch_refuses_is_kept_and_what_the_program_does_wrong_is_not(tmp_path: Path):
+    (tmp_path / "model.py").write_text(REFUSED)
+    completed = record(tmp_path, "--", sys.executable, "model.py")
+    assert completed.stdout.splitlines()[1] == "TorchRuntimeError"
+    found = records(tmp_path, "model.py")
+    assert {name: shapes(calls) for name, calls in found.items()} == {"clip": [[[3]]], "region": [[[3]]]}
+    assert "result" not in found["region"][0]
+
+
 PYTESTS = """\
 import pytest
 import torch
