@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from nonstrict.findings import Severity, Status
+from nonstrict.report import sightings
 from nonstrict.report.verdicts import sentence, tag
 from nonstrict.rules.base import Tag
 from nonstrict.rules.registry import RULES
@@ -44,14 +45,14 @@ def converted(
         code=diagnostic.code,
         code_description=lsp.CodeDescription(rule.url) if rule is not None else None,
         source=SOURCE,
-        tags=_TAGS.get(rule.tag) if rule is not None else None,
+        tags=_tags(diagnostic),
         related_information=information,
         data={"name": diagnostic.name, "function": diagnostic.function, "marker": diagnostic.marker},
     )
 
 
 def message_of(diagnostic: Diagnostic) -> str:
-    """The message, what comes of it, what to do, and what an experiment said, each on its own line."""
+    """The message, what comes of it, what to do, what an experiment said and what a run did, each on its own line."""
     lines = [diagnostic.message]
     if diagnostic.note:
         lines.append(f"note: {diagnostic.note}")
@@ -59,7 +60,17 @@ def message_of(diagnostic: Diagnostic) -> str:
         lines.append(f"help: {diagnostic.help}")
     if diagnostic.verdict is not None:
         lines.append(verdict_line(diagnostic.verdict, diagnostic.function))
+    if diagnostic.sighting is not None:
+        lines.append(sightings.sentence(diagnostic))
     return "\n".join(lines)
+
+
+def _tags(diagnostic: Diagnostic) -> list[lsp.DiagnosticTag] | None:
+    """How a diagnostic is drawn: what a run did before the code was edited, as what is there for nothing."""
+    if diagnostic.observed and diagnostic.sighting is not None and diagnostic.sighting.stale:
+        return [lsp.DiagnosticTag.Unnecessary]
+    rule = RULES.get(diagnostic.code)
+    return _TAGS.get(rule.tag) if rule is not None else None
 
 
 def verdict_line(verdict: Verdict, function: str) -> str:

@@ -6,7 +6,9 @@ import logging
 import os
 import time
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
+from nonstrict.check.live.sightings import Sightings, is_run
 from nonstrict_server.conversion import with_verdict
 from nonstrict_server.reports import EMPTY, Report, Reports
 from nonstrict_server.scheduler import SupersededError
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from nonstrict.check.live.folder import Folder
     from nonstrict.check.live.results import Mark
     from nonstrict.coverage import Region
-    from nonstrict.findings import Diagnostic, LocatedEdit
+    from nonstrict.findings import Diagnostic, LocatedEdit, Measured
     from nonstrict.text.source import Source
     from nonstrict_server.roots import Roots
     from nonstrict_server.settings import ClientSettings
@@ -59,6 +61,7 @@ class Engine:
         self._confirmer_of = confirmer_of
         self._heard = heard
         self._waited_for = waited_for
+        self._runs: WeakKeyDictionary[Folder, Sightings] = WeakKeyDictionary()
         self._mistaken: dict[str, list[Diagnostic]] = {}
         self._given: dict[tuple[str, int | None], str] = {}
         self._doubtful: set[tuple[str, int | None]] = set()
@@ -107,7 +110,7 @@ class Engine:
             self.roots.reload(configuration)
         for folder in self.roots.folders():
             below = folder.root.rstrip(os.sep) + os.sep
-            inside = [path for path in paths if path.startswith(below)]
+            inside = [path for path in paths if path.startswith(below) and not is_run(path)]
             if inside:
                 folder.touched(inside)
         if configuration:
@@ -146,6 +149,10 @@ class Engine:
         if folder is None or not self.roots.settings_of(path).enable:
             return ()
         found = folder.diagnostics(path)
+        return self._sighted(folder, path, self._judged(folder, path, found))
+
+    def _judged(self, folder: Folder, path: str, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+        """The diagnostics of a file with verdicts, and what experiments showed beside them."""
         confirmer = self._confirmer_of(folder.root)
         if confirmer is None:
             return found
@@ -156,6 +163,24 @@ class Engine:
         named = {one.location.row for one in known if one.location.cell is None}
         strange = tuple(one for one in strange if not one.observed or one.location.row not in named)
         return known + folder.known.new(strange, folder.source)
+
+    def _sighted(self, folder: Folder, path: str, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+        """The diagnostics of a file with what real runs did."""
+        try:
+            return self._sightings(folder).told(path, found)
+        except Exception:  # noqa: BLE001 - what a record of a run trips over must not cost a finding
+            _log.exception("what runs did is not told")
+            return found
+
+    def _sightings(self, folder: Folder) -> Sightings:
+        return self._runs.setdefault(folder, Sightings(folder))
+
+    def ran(self, region: Region) -> tuple[float, Measured] | None:
+        """When a real run compiled a region as it is now last, and what came of it; None if none did."""
+        folder = self.roots.folder_of(region.defined.path) if region.defined is not None else None
+        if region.defined is None or folder is None:
+            return None
+        return self._sightings(folder).ran(region.defined.path, region.function)
 
     def with_fixes(
         self, path: str, diagnostics: Sequence[Diagnostic], is_outdated: Callable[[], bool]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from nonstrict.report import sightings
 from nonstrict.report.regions import breaking
 from nonstrict.rules.base import DOCUMENTATION_URL
 from nonstrict_server.conversion import verdict_line
@@ -35,24 +36,28 @@ def _lines(ls: Server, view: View) -> Iterator[str]:
         return
     known = " · ".join((*view.figures, *filter(None, (state_of(view.reached).text,))))
     yield f"**`{region.function}`**, compiled at {_link(ls, region.span)}: {known}"
+    yield from ("", sightings.ran(view.ran[1], view.ran[0])) if view.ran is not None else ()
     told = [finding_of(ls.engine, view, broken) for broken in region.breaks]
     yield from ("", "Graph breaks:", "") if region.breaks else ()
     for number, (broken, finding) in enumerate(zip(region.breaks, told, strict=True), 1):
         yield f"{number}. {_link(ls, broken.span)}: {breaking(broken)}"
-        yield from _verdict(finding)
+        yield from _evidence(finding)
     others = [one for one in view.findings if one not in told]
     yield from ("", "Findings:", "") if others else ()
     for one in others:
         yield f"- `{one.code}` {_address(ls, one.location)}: {one.message}"
-        yield from _verdict(one)
+        yield from _evidence(one)
     yield from _listed(ls, "Marked functions that it calls", region.marked, [one.findings for one in view.called])
     yield from _listed(ls, "Not looked into", region.unseen)
     yield from _listed(ls, "Called at", region.callers)
 
 
-def _verdict(finding: Diagnostic | None) -> Iterator[str]:
+def _evidence(finding: Diagnostic | None) -> Iterator[str]:
+    """What an experiment said and what a run did."""
     if finding is not None and finding.verdict is not None:
         yield f"   - {verdict_line(finding.verdict, finding.function)}"
+    if finding is not None and finding.sighting is not None:
+        yield f"   - {sightings.sentence(finding)}"
 
 
 def _listed(

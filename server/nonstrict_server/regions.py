@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from nonstrict.coverage import Break, Callee, Region
-    from nonstrict.findings import Diagnostic, Location, Span
+    from nonstrict.findings import Diagnostic, Location, Measured, Span
     from nonstrict_server.engine import Engine
 
 
@@ -43,11 +43,12 @@ class Called(NamedTuple):
 
 
 class View(NamedTuple):
-    """A region, what is found in it, and the marked functions that it calls."""
+    """A region, what is found in it, the marked functions that it calls, and when a run compiled it, to what."""
 
     region: Region
     findings: tuple[Diagnostic, ...]
     called: tuple[Called, ...]
+    ran: tuple[float, Measured] | None = None
 
     @property
     def reached(self) -> tuple[Diagnostic, ...]:
@@ -101,7 +102,7 @@ class Reach:
         """A region with all that is found in it."""
         own = self.of(region.span.path, region.function) if region.function else ()
         called = (Called(callee, self.of(callee.mark.path, callee.function)) for callee in region.marked)
-        return View(region, own, tuple(called))
+        return View(region, own, tuple(called), self._engine.ran(region))
 
 
 def state_of(findings: Sequence[Diagnostic]) -> State:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lsprotocol import types as lsp
 
+from nonstrict.report.sightings import sentence
 from nonstrict_server.conversion import converted
 from nonstrict_server.positions import Places, places_of
 
@@ -57,7 +58,7 @@ class Reports:
             related = (
                 tuple(self._address(one.location, source_of) for one in diagnostic.related) if self._related else ()
             )
-            key = (diagnostic, places, related)
+            key = (diagnostic, places, related, sentence(diagnostic))  # how long ago something was is told
             text = before.get(key)
             now[key] = text if text is not None else self._encoded(diagnostic, places, related)
         if now:

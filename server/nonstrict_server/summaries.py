@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from nonstrict.report import sightings
 from nonstrict.report.verdicts import counts
 from nonstrict_server.conversion import verdict_line
 from nonstrict_server.regions import state_of
@@ -43,7 +44,7 @@ def lens_title(findings: Sequence[Diagnostic], running: Running | None, *, confi
 
 
 def region_title(view: View, running: Running | None, *, confirmable: bool) -> str:
-    """`3 graphs · 2 breaks · 1 error · confirm`, `1 graph · 2 confirmed`, `1 graph · confirming 1/2`."""
+    """`3 graphs · 2 breaks · 1 error · confirm`, `1 graph · confirming 1/2`, `1 graph · observed 2 h ago, 12 s`."""
     found = view.reached
     parts = [*view.figures]
     if running is not None:
@@ -52,6 +53,8 @@ def region_title(view: View, running: Running | None, *, confirmable: bool) -> s
         parts.append(state_of(found).text)
         if confirmable and not counts(found):
             parts.append("confirm")
+    if view.ran is not None:
+        parts.append(sightings.seen(view.ran[1], view.ran[0]))
     return " · ".join(parts)
 
 
@@ -74,6 +77,8 @@ def purity(mark: Mark, findings: Sequence[Diagnostic]) -> str:
         lines.append(f"- `{one.code}` {_where(one, mark)}: {one.message}")
         if one.verdict is not None:
             lines.append(f"  - {verdict_line(one.verdict, one.function)}")
+        if one.sighting is not None:
+            lines.append(f"  - {sightings.sentence(one)}")
     return "\n".join(lines)
 
 

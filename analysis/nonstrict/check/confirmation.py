@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.check.diagnostics import Presenter
 from nonstrict.check.experiments import (
     ConfirmOptions,
     by_file,
@@ -108,7 +109,7 @@ def confirm(
     breaks: tuple[Diagnostic, ...] = ()
     circumstances = next(iter(verdicts.values()), None)
     if circumstances is not None:
-        reported = Reported((*diagnostics, *context.known), work.sources, settings, context.nested)
+        reported = Reported((*diagnostics, *context.known), work.sources, Presenter(settings, context.nested))
         breaks = observed(work.measured, reported, circumstances)
     told = (*findings, *breaks, *map(unexplained_divergence, strange), *work.faults)
     return Confirmed(

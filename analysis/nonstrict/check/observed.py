@@ -6,7 +6,7 @@ import ast
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.check.diagnostics import Presenter, bare
+from nonstrict.check.diagnostics import bare
 from nonstrict.confirm.suspects import code_line
 from nonstrict.findings import Finding, Outcome, Related, Severity, Span, Status, Verdict
 from nonstrict.rules.registry import RULES
@@ -15,8 +15,8 @@ from nonstrict.text.trees import tree_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from nonstrict.check.diagnostics import Presenter
     from nonstrict.findings import Break, Diagnostic, FallBack, Line, Location, Measured
-    from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
 
 _CODE = "NST701"
@@ -38,14 +38,13 @@ class Seen(NamedTuple):
 class Reported(NamedTuple):
     """What a check reports, which the findings of runs are held against and shown like.
 
-    `sources` are those of the files that the diagnostics lie in, by path; `nested` maps files below a further
-    configuration file to its settings.
+    `sources` are those of the files that the diagnostics lie in, by path; `presenter` applies settings and
+    suppressions.
     """
 
     diagnostics: Sequence[Diagnostic]
     sources: Mapping[str, Source]
-    settings: Settings
-    nested: Mapping[str, Settings]
+    presenter: Presenter
 
 
 def observed(measured: Iterable[Measured], reported: Reported, circumstances: Verdict) -> tuple[Diagnostic, ...]:
@@ -54,7 +53,6 @@ def observed(measured: Iterable[Measured], reported: Reported, circumstances: Ve
     One for each place. `circumstances` is a verdict of the same experiments.
     """
     texts = dict(reported.sources)
-    presenter = Presenter(reported.settings, reported.nested)
     found: list[Diagnostic] = []
     for seen, finding in broken_at(measured, reported.diagnostics, texts):
         verdict = circumstances._replace(
@@ -66,7 +64,7 @@ def observed(measured: Iterable[Measured], reported: Reported, circumstances: Ve
             repro="",
             files=(),
         )
-        shown = presenter.of_file(finding.span.path, [finding], texts, settled=False)
+        shown = reported.presenter.of_file(finding.span.path, [finding], texts, settled=False)
         found += (one._replace(verdict=verdict) for one in shown if one.code == _CODE)
     return tuple(found)
 

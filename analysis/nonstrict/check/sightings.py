@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.check.diagnostics import Presenter, in_order
+from nonstrict.check.diagnostics import in_order
 from nonstrict.check.observed import broken_at, left_after, lines_of, source_of, span_of
 from nonstrict.confirm.recompiling import ASKED, concerns
 from nonstrict.confirm.recorded import plain_name
-from nonstrict.confirm.runs.places import Project
-from nonstrict.confirm.runs.store import ran
 from nonstrict.confirm.runs.told import BACKEND
 from nonstrict.findings import Finding, Severity, Sighting
 from nonstrict.rules.expectation import Experiment
@@ -19,7 +17,9 @@ from nonstrict.rules.registry import RULES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from nonstrict.check.diagnostics import Presenter
     from nonstrict.check.observed import Reported
+    from nonstrict.confirm.runs.places import Project
     from nonstrict.confirm.runs.store import Ran
     from nonstrict.findings import Break, Diagnostic, Measured, Recompiled
     from nonstrict.text.source import Source
@@ -42,19 +42,18 @@ class _About(NamedTuple):
 
 
 def sighted(
-    reported: Reported, known: Sequence[Diagnostic], checked: Iterable[str], now: float
+    reported: Reported, known: Sequence[Diagnostic], checked: Iterable[str], seen: Sequence[Ran], project: Project
 ) -> tuple[Diagnostic, ...]:
     """The diagnostics with what runs made of them, and notes of what runs did and none of them says.
 
-    `known` are findings that are not shown, `checked` the files in which something may be noted.
+    `known` are findings that are not shown, `checked` the files in which something may be noted, `seen` what runs of
+    the `project` did.
     """
-    project, texts = Project(reported.settings.root), dict(reported.sources)
-    seen = ran(project, now)
+    texts = dict(reported.sources)
     findings = _Findings((*reported.diagnostics, *known), texts, project)
     told = [_with_sighting(one, seen, findings) for one in reported.diagnostics]
     files = frozenset(map(os.path.abspath, checked))
-    presenter = Presenter(reported.settings, reported.nested)
-    notes = _notes(_unnamed(seen, findings, texts, files), presenter, texts)
+    notes = _notes(_unnamed(seen, findings, texts, files), reported.presenter, texts)
     return tuple(sorted((*told, *notes), key=in_order))
 
 

@@ -164,9 +164,13 @@ def sightings(result: CheckResult, known: Sequence[Diagnostic], settings: Settin
 
     if not os.path.isdir(os.path.join(settings.root, DIRECTORY)):
         return result
+    from nonstrict.check.diagnostics import Presenter
     from nonstrict.check.observed import Reported
     from nonstrict.check.sightings import sighted
+    from nonstrict.confirm.runs.places import Project
+    from nonstrict.confirm.runs.store import ran
 
-    reported = Reported(result.diagnostics, result.read, settings, result.nested)
-    shown = sighted(reported, known, result.checked, time.time())
+    project = Project(settings.root)
+    reported = Reported(result.diagnostics, result.read, Presenter(settings, result.nested))
+    shown = sighted(reported, known, result.checked, ran(project, time.time()), project)
     return result._replace(diagnostics=shown)

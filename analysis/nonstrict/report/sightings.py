@@ -50,6 +50,16 @@ def ran(measured: Measured, when: float, now: float | None = None) -> str:
     return f"in a run {_ago(when, time.time() if now is None else now)}: {', '.join(parts)}"
 
 
+def seen(measured: Measured, when: float, now: float | None = None) -> str:
+    """The same in a few words: `observed 2 h ago, 1 break, 14 recompilations, 38 s`."""
+    again = sum(one.times for one in measured.again)
+    parts = [_counted(len(measured.breaks), "break")] if measured.breaks else []
+    parts += [_counted(again, "recompilation")] if again else []
+    left = ["left to plain Python"] if measured.fallbacks or any(one.limit for one in measured.again) else []
+    ago = _ago(when, time.time() if now is None else now)
+    return ", ".join((f"observed {ago}", *parts, _seconds(measured.seconds), *left))
+
+
 def ran_record(measured: Measured, when: float) -> dict[str, Any]:
     """What a run made of a region, as a JSON object."""
     return {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 from pygls.uris import to_fs_path
 
+from nonstrict.confirm.runs.store import DIRECTORY
 from nonstrict.settings.load import CONFIG_NAMES
 from nonstrict.settings.model import DEFAULT_BASELINE
 
@@ -21,6 +22,7 @@ _GLOBS = (
     "**/{pyproject,nonstrict,.nonstrict}.toml",
     "**/.gitignore",
     f"**/{DEFAULT_BASELINE}",
+    f"**/{'/'.join(DIRECTORY.split(os.sep))}/*.json",
 )
 _CONFIGURATION = frozenset({*CONFIG_NAMES, ".gitignore"})
 

@@ -277,7 +277,7 @@ class Folder:
         places = {span.path for one in findings for span in (one.span, *(related.span for related in one.related))}
         places |= {edit.span.path for one in findings for fix in one.fixes for edit in fix.edits}
         sources = {place: source for place in {path, *places} if (source := self.source(place)) is not None}
-        return self._presenter.of_file(path, findings, sources, settled=self._scanned and not self.pending())
+        return self.presenter.of_file(path, findings, sources, settled=self._scanned and not self.pending())
 
     def related_to(self, path: str) -> frozenset[str]:
         """The files whose findings depend on a file."""
@@ -326,7 +326,7 @@ class Folder:
             project.inherit(before.project)
         self._scout = engine.machine(project, self._files, release_of(environment.torch_version))
         self._marked = MarkedFiles(self._files)
-        self._presenter = Presenter(self.settings, self._discovery.nested)
+        self.presenter = Presenter(self.settings, self._discovery.nested)
         self.known = Known(self.settings)
         self._remembered = Remembered(self._discovery, self.settings)
         self._results.outdate_all()
@@ -357,7 +357,7 @@ class Folder:
             return
         self._files = files
         self._remembered.drop()
-        self._presenter = Presenter(self.settings, self._discovery.nested)
+        self.presenter = Presenter(self.settings, self._discovery.nested)
         questions = self._scout.replace_files(files, came | went)
         self._marked.replace_files(files)
         for path in sorted(came):

@@ -8,6 +8,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from nonstrict.check.diagnostics import Presenter
 from nonstrict.check.experiments import (
     by_file,
     circumstances_of,
@@ -235,7 +236,7 @@ class _Work:
         if circumstances is None:
             return
         sources = {**self._request.opened, **self._sources}
-        reported = Reported(self._request.diagnostics, sources, self._of.settings, {})
+        reported = Reported(self._request.diagnostics, sources, Presenter(self._of.settings, {}))
         for one in observed(measured, reported, circumstances):
             if os.path.abspath(one.location.path) == path:
                 yield one

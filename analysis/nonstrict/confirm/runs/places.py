@@ -12,7 +12,7 @@ from nonstrict.confirm.runs.told import steps_of
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from nonstrict.confirm.runs.told import Frame
     from nonstrict.text.source import Source
@@ -49,11 +49,22 @@ class Code:
             return []
 
     @cached_property
+    def _by_name(self) -> dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]]:
+        found: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
+        for full, node in self._functions:
+            found.setdefault(full, []).append(node)
+        return found
+
+    @cached_property
     def _hashes(self) -> dict[str, str]:
         try:
             return function_hashes(self._source.code)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return {}
+
+    def text_is(self, code: str) -> bool:
+        """Whether this is the code of a file."""
+        return self._source.code == code
 
     def text(self, line: int) -> str:
         """What stands on a line, without blanks around it; "" behind the end."""
@@ -104,7 +115,7 @@ class Code:
         if not anchor.function:
             same = [number for number, text in enumerate(self._lines, 1) if text.strip() == anchor.text]
             return (min(same, key=lambda number: abs(number - line)), False) if same else (0, True)
-        own = [node for full, node in self._functions if full == anchor.function]
+        own = self._by_name.get(anchor.function, [])
         if anchor.source and self._hashes.get(anchor.function) == anchor.source:
             there = (self._at(node, anchor.row) for node in own)
             return next((at for at in there if self.text(at) == anchor.text), 0), False
@@ -131,11 +142,26 @@ def _spans(node: ast.FunctionDef | ast.AsyncFunctionDef, line: int) -> bool:
     return line in _rows(node)
 
 
+def _on_disk(path: str) -> Code | None:
+    from nonstrict.text.source import UnreadableSource, read_source
+
+    try:
+        return Code(read_source(path))
+    except UnreadableSource:
+        return None
+
+
 class Project:
     """The files below a root, by the paths of a run; `maps` say which beginnings of paths stand for which here."""
 
-    def __init__(self, root: str, maps: Sequence[tuple[str, str]] = ()) -> None:
-        """Read files only when a run names them."""
+    def __init__(
+        self,
+        root: str,
+        maps: Sequence[tuple[str, str]] = (),
+        code_of: Callable[[str], Code | None] | None = None,
+    ) -> None:
+        """Read files only when a run names them; `code_of` gives their code where not only the disk counts."""
+        self._code_of = code_of or _on_disk
         self.root = os.path.abspath(root)
         self._roots = tuple(os.path.join(one, "") for one in dict.fromkeys((self.root, os.path.realpath(root))))
         self._maps = sorted(maps, key=lambda one: -len(one[0]))
@@ -177,12 +203,7 @@ class Project:
     def code(self, path: str) -> Code | None:
         """The code of a file, None if it cannot be read."""
         if path not in self._codes:
-            from nonstrict.text.source import UnreadableSource, read_source
-
-            try:
-                self._codes[path] = Code(read_source(path))
-            except UnreadableSource:
-                self._codes[path] = None
+            self._codes[path] = self._code_of(path)
         return self._codes[path]
 
     def of_project(self, frames: Iterable[Frame]) -> Iterator[tuple[str, Frame]]:

@@ -11,7 +11,7 @@ from nonstrict.confirm.runs.places import Anchor
 from nonstrict.findings import Line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from nonstrict.confirm.runs.compilations import Observed
     from nonstrict.confirm.runs.places import Project
@@ -24,6 +24,14 @@ _FORMAT = 1
 _MOST = 16
 #: How long a function that was edited since it ran is spoken of, in seconds.
 _STALE_FOR = 7 * 24 * 3600.0
+
+
+class Run(NamedTuple):
+    """A run as it is kept: its end, in seconds since 1970, what it compiled, and what its lines can be found by."""
+
+    when: float
+    regions: tuple[Measured, ...]
+    anchors: Mapping[tuple[str, int], Anchor]
 
 
 class Ran(NamedTuple):
@@ -64,19 +72,29 @@ def keep(found: Observed, project: Project, when: float, directory: str | None =
 
 
 def ran(project: Project, now: float, directory: str | None = None) -> tuple[Ran, ...]:
-    """What runs compiled of a project as its code is now: of each function what its latest run says.
+    """What runs compiled of a project as its code is now: `placed`, of those that are kept."""
+    return placed(kept(directory or os.path.join(project.root, DIRECTORY)), project, now)
+
+
+def kept(place: str) -> tuple[Run, ...]:
+    """The runs that are kept in a folder, the latest first."""
+    runs = (_read(os.path.join(place, name)) for name in _names(place))
+    return tuple(one for one in runs if one is not None)
+
+
+def placed(runs: Iterable[Run], project: Project, now: float) -> tuple[Ran, ...]:
+    """What runs, the latest first, compiled of a project as its code is now: of each function what its latest run says.
 
     What stood on lines that are gone is left out, and, after a week, what was edited.
     """
-    place = directory or os.path.join(project.root, DIRECTORY)
     known: dict[tuple[str, str], Ran] = {}
-    for name in _names(place):
-        for one in _read(os.path.join(place, name), project):
-            key = one.region.path, one.region.function
-            old = one.stale and now - one.when > _STALE_FOR
+    for run in runs:
+        for region in run.regions:
+            key = region.path, region.function
             newer = known.get(key)
-            if not old and (newer is None or newer.when == one.when):
-                known.setdefault(key, one) if newer is None else known.update({key: _with(newer, one)})
+            one = _moved(run, region, project) if newer is None or newer.when == run.when else None
+            if one is not None and not (one.stale and now - one.when > _STALE_FOR):
+                known[key] = one if newer is None else _with(newer, one)
     return tuple(known.values())
 
 
@@ -100,28 +118,30 @@ def _names(place: str) -> list[str]:
         return []
 
 
-def _read(path: str, project: Project) -> Iterator[Ran]:
-    """What a run says, as far as its code is still there; nothing of a file that this version cannot read."""
+def _read(path: str) -> Run | None:
+    """What a run says; None of a file that this version cannot read."""
     try:
         with open(path, encoding="utf-8") as file:
             document: Any = json.load(file)
         if document["format"] != _FORMAT:
-            return
+            return None
         regions = from_json(document["regions"])
-        when, anchors = float(document["when"]), _anchored(document["anchors"])
+        return Run(float(document["when"]), tuple(regions), _anchored(document["anchors"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return
-    for region in regions:
-        places = _Places(project, anchors)
-        now = places.moved(region)
-        if now is not None:
-            yield Ran(when, now, frozenset(places.stale))
+        return None
+
+
+def _moved(run: Run, region: Measured, project: Project) -> Ran | None:
+    """What a run says of a function, as far as its code is still there."""
+    places = _Places(project, run.anchors)
+    now = places.moved(region)
+    return Ran(run.when, now, frozenset(places.stale)) if now is not None else None
 
 
 class _Places:
     """Finds the lines of a run in the code as it is now."""
 
-    def __init__(self, project: Project, anchors: dict[tuple[str, int], Anchor]) -> None:
+    def __init__(self, project: Project, anchors: Mapping[tuple[str, int], Anchor]) -> None:
         self._project = project
         self._anchors = anchors
         self.stale: set[tuple[str, int]] = set()
