@@ -17,12 +17,16 @@ if TYPE_CHECKING:
 
     from nonstrict_server.server import Server
 
+_FOLDER, _RUNS = DIRECTORY.split(os.sep)
 _GLOBS = (
     "**/*.{py,pyi,ipynb,md,rst}",
     "**/{pyproject,nonstrict,.nonstrict}.toml",
     "**/.gitignore",
     f"**/{DEFAULT_BASELINE}",
-    f"**/{'/'.join(DIRECTORY.split(os.sep))}/*.json",
+    # Of what is written at once into a folder that is new, watchers may see the folder only.
+    f"**/{_FOLDER}",
+    f"**/{_FOLDER}/{_RUNS}",
+    f"**/{_FOLDER}/{_RUNS}/*.json",
 )
 _CONFIGURATION = frozenset({*CONFIG_NAMES, ".gitignore"})
 

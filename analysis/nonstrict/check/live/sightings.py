@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 #: How long it takes until what is too old to be told may have become more, in seconds.
 _HOUR = 3600
+_ABOVE = os.path.join(os.sep, os.path.dirname(DIRECTORY))
 
 
 class Sightings:
@@ -101,8 +102,9 @@ class Sightings:
 
 
 def is_run(path: str) -> bool:
-    """Whether a file is the record of a run."""
-    return os.path.dirname(path).endswith(os.path.join(os.sep, DIRECTORY))
+    """Whether a path is the record of a run, or a folder that may hold some."""
+    places = (path, os.path.dirname(path))
+    return path.endswith(_ABOVE) or any(place.endswith(os.path.join(os.sep, DIRECTORY)) for place in places)
 
 
 def _files_of(one: Ran) -> set[str]:

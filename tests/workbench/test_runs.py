@@ -1,0 +1,72 @@
+"""What real runs did, in a window that is open while they are imported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+from tests.confirm.runs.logs import Log, guard
+from tests.server.oracle import environment
+from tests.workbench.driving import plain
+from tests.workbench.projects import write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.workbench.conftest import Open
+
+MODEL = """\
+import torch
+
+
+@torch.compile
+def step(x, n):
+    y = x * n
+    return y.cos()
+
+
+step(torch.ones(3), 2)
+"""
+
+
+def test_a_run_is_shown_once_it_is_imported_and_fades_with_an_edit(open_workbench: Open, project: Path):
+    write(project, model=MODEL)
+    workbench = open_workbench(project)
+    workbench.open_file("model.py")
+    expect(workbench.lens("1 graph")).to_have_text("1 graph")
+
+    path, traces = str(project / "model.py"), project.parent / "traces"
+    log = Log(traces)
+    log.started("0/0", path, 4, "step")
+    log.done("0/0", "step")
+    for number in range(1, 4):
+        log.started(f"0/{number}", path, 4, "step")
+        reason = guard(f"n == {number}", path, 6, "step", "y = x * n")
+        log.done(
+            f"0/{number}", "step", recompile_reason=reason, start_time=time.time(), entire_frame_compile_time_s=12.0
+        )
+    command = [sys.executable, "-m", "nonstrict", "import", str(traces)]
+    subprocess.run(command, cwd=project, env=environment(), check=True, capture_output=True)
+
+    expect(workbench.lens("1 graph")).to_have_text(
+        "1 graph · 1 note · confirm · observed just now, 3 recompilations, 36 s"
+    )
+    expect(workbench.squiggles("info")).to_have_count(1)
+    words = plain(workbench.hover(workbench.word("y = x * n", "n")).inner_text())
+    assert "torch compiled `step` again" in words
+    assert "observed just now, 3 recompilations, 36 s" in words
+    workbench.leave_hover()
+
+    workbench.type_at_end_of(7, " + 1")
+    faded = workbench.page.locator(".squiggly-inline-unnecessary")
+    expect(faded.first).to_be_visible()
+    words = plain(workbench.hover(workbench.word("y = x * n", "n")).inner_text())
+    assert "before the code was edited" in words
+    workbench.leave_hover()
+    workbench.type_at_end_of(6, " + 1")
+    expect(faded).to_have_count(0)
+    expect(workbench.squiggles("info")).to_have_count(0)
