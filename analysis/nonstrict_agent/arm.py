@@ -33,9 +33,9 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     `loading.Program`), `driver` (how the program is set going, see `drive`), `lines` (whether executed lines are
     collected), `gradients`, `calls` (how many calls of regions are followed), `each` (how many of one region),
     `repeat`, `changes`, `only` and `follow` (see `Recording`), `alone` (see `install_regions`), `logged` (whether every
-    level of logging is switched on), `cached` (whether torch may take graphs from its caches), `opcheck` (whether
-    custom operators are checked, see `observe.operators`), `group` (whether there is a default process group, see
-    `process_groups`).
+    level of logging is switched on, and every warning shown), `cached` (whether torch may take graphs from its caches),
+    `opcheck` (whether custom operators are checked, see `observe.operators`), `group` (whether there is a default
+    process group, see `process_groups`).
     The trace holds `calls`, `lines`, `within` (those of them that calls of regions executed), `ran` (those of each
     call), `missing` (see `leaving_out.told`), `needs` (see `Recorder`), `gradients`, `files`, `ahead` (whether anything
     is traced ahead of time), `applied` (see `observe.applied`), `operators` (see `observe.operators`), `numbers` (see

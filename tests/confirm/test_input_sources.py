@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nonstrict.confirm.drivers import Driver, Source
-from nonstrict.confirm.input_sources import callable_name, directive, found_drivers, given_drivers, search_job
+from nonstrict.confirm.input_sources import callable_name, directive, found_drivers, given_drivers, home_of, search_job
 from nonstrict.confirm.programs import Program, program_of
 from tests.confirm.making import suspect
 
@@ -102,3 +102,17 @@ def test_what_a_search_found(tmp_path: Path):
         Driver("calls", "scaled", kept, given='[{"args": [], "kwargs": {}}]', source=Source.SEARCH),
     ]
     assert list(found_drivers(program(tmp_path), one, {"calls": [], "failure": "nothing"})) == []
+
+
+def test_the_file_at_whose_top_a_function_stands(tmp_path: Path):
+    """A region may be made in one file of a function of another."""
+    other = tmp_path / "model.py"
+    other.write_text("def scaled(x):\n    return x\n", encoding="utf-8")
+    marking = program_of(str(tmp_path / "train.py"), "import model\nstep = mark(model.scaled)\n", str(tmp_path), {})
+    assert marking is not None
+    one = suspect(path=str(other), lines=frozenset({2}), function="scaled")
+    home = home_of(marking, one)
+    assert (home.path, home.overlays) == (str(other), {marking.path: marking.text})
+    assert home_of(home, one) is home
+    assert home_of(marking, one._replace(function="unknown")) is marking
+    assert home_of(marking, one._replace(path=str(tmp_path / "gone.py"))) is marking

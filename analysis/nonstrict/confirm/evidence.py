@@ -22,7 +22,8 @@ _MAX_CHANGES = 2
 def sentence(divergence: Divergence, suspect: Suspect, eager: Mapping[str, Any], outcomes: Sequence[Outcome]) -> str:
     """A divergence as a sentence, with what changed before it; each backend by itself where they differ in kind."""
     told = _told(divergence)
-    whole = f"{told}{_changes(divergence, suspect, eager)}{', with logging at DEBUG' if eager.get('logged') else ''}"
+    shown = ", with logging at DEBUG and every warning shown" if eager.get("logged") else ""
+    whole = f"{told}{_changes(divergence, suspect, eager)}{shown}"
     if len({outcome.result for outcome in outcomes}) < 2:
         return whole
     # A captured tensor is stale on one backend and refused by another.

@@ -12,11 +12,12 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm.drivers import DIRECT, Driver, Source
-from nonstrict.confirm.programs import Program, fields_of, kept_for_expression, kept_for_target
+from nonstrict.confirm.programs import Program, fields_of, kept_for_expression, kept_for_target, program_of
 from nonstrict.confirm.recorded import function_hashes, plain_name, recorded_calls
 from nonstrict.confirm.slices import slice_for, statements_of
 from nonstrict.rules.base import COMPILED
 from nonstrict.text.directives import INPUTS_FORM
+from nonstrict.text.source import UnreadableSource, read_source
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
@@ -66,6 +67,24 @@ def directive(text: str, line: int) -> str:
         if match is not None:
             found.append((abs(number - (line - 1)), match.group(1)))
     return min(found)[1] if found else ""
+
+
+def home_of(program: Program, suspect: Suspect) -> Program:
+    """The file at whose top a function stands: that of its marker, else that of the finding, if it stands there."""
+    name = callable_name(suspect).partition(".")[0]
+    if suspect.path == program.path or not name or _has(program, name):
+        return program
+    try:
+        text = program.overlays.get(suspect.path) or read_source(suspect.path).code
+    except UnreadableSource:
+        return program
+    overlays = {**program.overlays, program.path: program.text}
+    other = program_of(suspect.path, text, program.root, overlays, program.makers)
+    return other if other is not None and _has(other, name) else program
+
+
+def _has(program: Program, name: str) -> bool:
+    return any(name in statement.binds for statement in statements_of(program.tree))
 
 
 def search_job(program: Program, suspect: Suspect, device: str) -> dict[str, Any] | None:

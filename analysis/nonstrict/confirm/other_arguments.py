@@ -18,7 +18,7 @@ def differing_calls(program: Program, suspect: Suspect, given: str, count: int) 
     A flag has two values. Empty where the subject is no argument of which other values are known, or is not given.
     """
     subject = suspect.subject
-    if subject is None or subject.origin != "argument" or subject.path:
+    if not given or subject is None or subject.origin != "argument" or subject.path:
         return ""
     first: dict[str, Any] = json.loads(given)[0]
     place = position_of(program, suspect, subject.name)

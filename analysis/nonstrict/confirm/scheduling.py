@@ -37,8 +37,8 @@ def varying(schedule: Schedule, change: Change | None, *, goes_on: bool) -> tupl
     """More calls, of the program's where it goes on; then as many as torch compiles a function for, each changed."""
     again = schedule._replace(repeat=MAX_CALLS, calls=max(schedule.calls, MAX_CALLS))
     changes = () if change is None else tuple(change._replace(at=call) for call in range(1, MAX_CALLS))
-    longer = schedule._replace(calls=MOST_CALLS, each=MOST_CALLS) if goes_on else again
-    return tuple(dict.fromkeys((longer, again, again._replace(changes=changes))))
+    longer = schedule._replace(calls=MOST_CALLS, each=MOST_CALLS)
+    return (*((longer,) if goes_on else ()), again, *((again._replace(changes=changes),) if changes else ()))
 
 
 def calls_for(suspects: Sequence[Suspect]) -> int:

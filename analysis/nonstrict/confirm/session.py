@@ -11,17 +11,11 @@ from typing import TYPE_CHECKING, Any
 from nonstrict.confirm import staleness
 from nonstrict.confirm.arms import FAKE, ArmRunner, Limits, Runner
 from nonstrict.confirm.attribution import fits
-from nonstrict.confirm.belonging import (
-    by_own,
-    foreign_calls,
-    own_regions,
-    region_of,
-    without_failing,
-)
+from nonstrict.confirm.belonging import by_own, foreign_calls, own_regions, region_of, without_failing
 from nonstrict.confirm.callers import callers_of
 from nonstrict.confirm.drivers import DIRECT, GIVEN
 from nonstrict.confirm.groups import Groups
-from nonstrict.confirm.input_sources import found_drivers, given_drivers, says_nothing, search_job
+from nonstrict.confirm.input_sources import found_drivers, given_drivers, home_of, says_nothing, search_job
 from nonstrict.confirm.judging import VARIED, Judgement, foretold, judge, refusals, unexplained
 from nonstrict.confirm.measuring import explained, measured, united
 from nonstrict.confirm.naming import named_by_text
@@ -253,12 +247,16 @@ class Session:
 
     def _search(self, suspect: Suspect, suspects: Sequence[Suspect]) -> None:
         """Search arguments for a marked function that nothing in its file calls, and run it with them."""
-        job = search_job(self._program, suspect, self._arms.limits.device)
+        home = home_of(self._program, suspect)
+        job = search_job(home, suspect, self._arms.limits.device)
         answer = self._arms.hand_in(job).result().value if job is not None else None
         if answer is None:
             return
-        for driver in found_drivers(self._program, suspect, answer):
-            self._run(driver, suspects)
+        for driver in found_drivers(home, suspect, answer):
+            if home is self._program:
+                self._run(driver, suspects)
+            else:
+                self._try(Schedule(driver, program=home), [suspect])
             if not self._is_searched(suspect):
                 return
         reason, schedule = self._told[suspect.number].judgement.reason, self._told[suspect.number].schedule
@@ -410,7 +408,8 @@ class Session:
         Where the calls are ours, they differ in what the finding is about alone.
         """
         driver = schedule.driver
-        given = differing_calls(self._program, suspect, driver.given, MAX_CALLS) if driver.kind in GIVEN else ""
+        own = driver.given if driver.kind in GIVEN else ""
+        given = differing_calls(schedule.program or self._program, suspect, own, MAX_CALLS)
         if given and self._told[suspect.number].judgement.reason in {"few-values", "other-guard"}:
             self._judge(schedule._replace(driver=driver._replace(given=given)), suspects, only=(suspect,))
         stop: Mapping[str, Any] = self.eager(schedule).get("stop") or {}

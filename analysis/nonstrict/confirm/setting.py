@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nonstrict.confirm.drivers import Source
+from nonstrict.confirm.drivers import DIRECT, Source
 from nonstrict.confirm.fingerprints import form_of
 from nonstrict.confirm.groups import RANKS, needs_group
 
@@ -37,7 +37,8 @@ def source_of(schedule: Schedule) -> Source:
     """Where what the function was given comes from."""
     if schedule.driver.kind == "test":
         return Source.TESTS
-    return schedule.driver.source if schedule.program is None else Source.CALLERS
+    elsewhere = schedule.program is not None and schedule.driver.kind not in DIRECT
+    return Source.CALLERS if elsewhere else schedule.driver.source
 
 
 def inputs_of(trace: Mapping[str, Any]) -> tuple[str, ...]:

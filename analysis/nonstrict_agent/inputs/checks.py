@@ -144,13 +144,15 @@ def _unmet(place: Place, test: ast.expr, wanted: bool, callers: list[TracebackTy
 
 
 def _answering(place: Place, call: ast.Call) -> tuple[Place, ast.expr] | None:
-    """What a function returns that does nothing else, where it does."""
+    """What a function returns that does nothing else but check, where it does."""
     called = place.value(call.func)
     function = getattr(called, "__func__", called)
     code = getattr(function, "__code__", None)
     tree = function_of(code) if isinstance(code, CodeType) else None
     body = [one for one in getattr(tree, "body", ()) if not _is_text(one)] if isinstance(tree, ast.FunctionDef) else []
-    if len(body) != 1 or not isinstance(body[0], ast.Return) or body[0].value is None or call.keywords:
+    *before, last = body or [None]
+    checks = all(isinstance(one, ast.Assert) for one in before)
+    if not checks or not isinstance(last, ast.Return) or last.value is None or call.keywords:
         return None
     own = [called.__self__] if function is not called else []
     try:
@@ -158,7 +160,7 @@ def _answering(place: Place, call: ast.Call) -> tuple[Place, ast.expr] | None:
     except (TypeError, ValueError):
         return None
     bound.apply_defaults()
-    return Place(function.__code__, function.__globals__, bound.arguments), body[0].value
+    return Place(function.__code__, function.__globals__, bound.arguments), last.value
 
 
 def _is_text(statement: ast.stmt) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,10 +24,11 @@ class LogRecords:
     def install(self, *, every_level: bool) -> None:
         """Begin to listen: every record of an enabled level passes `Logger.handle`.
 
-        With `every_level`, loggers without a level of their own are enabled for all.
+        With `every_level`, loggers without a level of their own are enabled for all, and warnings are shown each time.
         """
         if every_level:
             logging.root.setLevel(logging.DEBUG)
+            warnings.simplefilter("always")
         loggers: Any = logging.Logger
         original = loggers.handle
 

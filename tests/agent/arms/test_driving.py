@@ -199,6 +199,24 @@ def test_every_level_of_logging_is_switched_on(project: Project) -> None:
     assert (loud["log"], result(loud)) == (["INFO 3 numbers"], [2, 2, 2])
 
 
+def test_every_warning_is_shown_each_time(project: Project) -> None:
+    text = """\
+    import warnings
+    import torch
+
+    @torch.compile
+    def step(x):
+        warnings.warn("slow")
+        return x
+
+    def main():
+        for _ in range(3):
+            step(torch.ones(3))
+    """
+    assert [bool(call["err"]) for call in project.calls(text)] == [True, False, False]
+    assert all("slow" in call["err"] for call in project.calls(text, logged=True))
+
+
 def tensor(*shape: int) -> dict[str, Any]:
     return {"kind": "tensor", "shape": list(shape), "dtype": "float32", "device": "cpu", "requires_grad": False}
 
