@@ -154,16 +154,16 @@ def drive(
 ) -> Any:
     """Set the program going.
 
-    A function of it is called (`function`, `calls`, `traced`), a test (`test`) or an example run (`source`); `block`
-    and `guard` ran while the program was loaded. `around` is what `conftests` says of a test. Returns how it ended:
-    `{"kind": "end" | "enough" | "skipped" | "raised", ...}`.
+    A function of it is called (`function`, `calls`, `traced`, `returned`), a test (`test`) or an example run
+    (`source`); `block` and `guard` ran while the program was loaded. `around` is what `conftests` says of a test.
+    Returns how it ended: `{"kind": "end" | "enough" | "skipped" | "raised", ...}`.
     """
     try:
         if driver["kind"] == "function":
             _member(module, driver["name"])()
         elif driver["kind"] == "test":
             run_test(module, driver["name"], *around)
-        elif driver["kind"] in {"calls", "traced", "source"}:
+        elif driver["kind"] in {"calls", "traced", "source", "returned"}:
             from nonstrict_agent.schedule import follow
 
             follow(driver, module)

@@ -2,7 +2,7 @@
 
 A marked function that is no region by itself is called from a region made for it, which does nothing else; one that
 `make_fx` traces is traced with the first arguments, and the graph is called. What the program compiles somewhere is
-compiled by itself, and may break.
+compiled by itself, and may break. Where only its result is in question, a function that returns that stands for it.
 """
 
 from __future__ import annotations
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
 
 def follow(driver: dict[str, Any], module: ModuleType) -> None:
-    """Make the calls of a driver of kind `calls` or `traced`, or execute the text of one of kind `source`.
+    """Make the calls of a driver of kind `calls`, `traced` or `returned`, or execute the text of one of kind `source`.
 
     Raises:
         LoadError: the function is not there, or its arguments cannot be made.
     """
+    if driver["kind"] == "returned":
+        _return_result(driver, module)
+        return
     makes = _traced_of if driver["kind"] == "traced" else _compiled_of if driver.get("plain") else region_of
     region = makes(module, driver["name"])
     if driver["kind"] == "source":
@@ -68,6 +71,46 @@ def _compiled_of(module: ModuleType, name: str) -> Callable[..., Any]:
 
     function = member(module, name)
     return function if is_region(function) else torch.compile(function)
+
+
+def _return_result(driver: dict[str, Any], module: ModuleType) -> None:
+    """Call, in a region, what is marked as a function is and only returns the result of that.
+
+    The function computes it in the region where that is eager code, and before the region otherwise (`ahead`).
+
+    Raises:
+        LoadError: there is no such function, it is marked in no such way, or its arguments cannot be made.
+    """
+    import torch
+    from torch._dynamo import trace_rules
+
+    from nonstrict_agent.inputs.signature import unwrap
+
+    function = member(module, driver["name"])
+    marks = (
+        (trace_rules.is_nonstrict_trace_callable, torch._dynamo.nonstrict_trace),
+        (trace_rules.is_callable_allowed, torch._dynamo.allow_in_graph),
+    )
+    mark: Any = next((mark for is_marked, mark in marks if is_marked(function)), None)
+    if mark is None:
+        raise LoadError(f"`{driver['name']}` is not marked")
+    results: list[Any] = []
+
+    def returning(*arguments: Any, **keywords: Any) -> Any:
+        if not results:
+            results.append(unwrap(function)(*arguments, **keywords))
+        return results[0]
+
+    marked = mark(returning)
+
+    def region(*arguments: Any, **keywords: Any) -> Any:
+        return marked(*arguments, **keywords)
+
+    region.__qualname__ = driver["name"]
+    arguments, keywords = _arguments(json.loads(driver["given"])[0], 0, module, {})
+    if driver.get("ahead"):
+        returning(*arguments, **keywords)
+    torch.compile(region, fullgraph=True)(*arguments, **keywords)
 
 
 def _traced_of(module: ModuleType, name: str) -> Callable[..., Any]:

@@ -191,3 +191,32 @@ def test_a_program_with_a_group_of_its_own_is_given_none(
     told = verdicts(nonstrict)["step"]
     assert told["driver"] == "`main()`"
     assert "eager wrote 'rank: 1'" in told["evidence"]
+
+
+BLOCKED = """
+import torch
+import torch.distributed as dist
+
+
+@torch.compiler.allow_in_graph
+def gathered(x, group: dist.ProcessGroup):
+    parts = [torch.empty_like(x) for _ in range(dist.get_world_size(group))]
+    dist.all_gather(parts, x, group=group)
+
+    def wait():
+        return parts[0]
+
+    return wait
+"""
+
+
+@pytest.mark.torch
+def test_a_result_is_judged_alone_where_torch_refuses_the_body_first(
+    nonstrict: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    """torch 2.13 refuses `all_gather` with fake tensors; that the result is no tensor is another matter."""
+    (tmp_path / "model.py").write_text(dedent(BLOCKED))
+    told = verdicts(nonstrict)["gathered"]
+    assert (told["status"], told["source"]) == ("confirmed", "search")
+    assert told["driver"] == "calls of what only returns the result of `gathered` with a fake process group of 2 ranks"
+    assert "non-Tensor" in told["evidence"]

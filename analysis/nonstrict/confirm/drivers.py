@@ -35,7 +35,7 @@ _TELLING = frozenset({"print", "pprint", "display", "breakpoint", "input", "exit
 _BUILT_IN = frozenset(dir(builtins))
 MAX_DRIVERS = 6
 #: Kinds of drivers that call the function itself, by which the agent makes a region of its own.
-DIRECT = frozenset({"calls", "traced", "source"})
+DIRECT = frozenset({"calls", "traced", "source", "returned"})
 #: Those whose `given` are specifications of calls, or what makes their arguments.
 GIVEN = DIRECT - {"source"}
 
@@ -62,7 +62,8 @@ class Driver(NamedTuple):
 
     `kind` is `function` (call `name`), `test` (run the test `name` as its runner would), `block` or `guard` (executing
     the kept statements is all), `calls` (call `name` with given arguments), `traced` (the same for what `make_fx` makes
-    of it) or `source` (execute an example that calls `name`). `kept` are positions of top-level statements, `dropped`
+    of it), `returned` (the same for a function that only returns what it does) or `source` (execute an example that
+    calls `name`). `kept` are positions of top-level statements, `dropped`
     the positions (line, column) of statements left out inside them. `given` is the JSON of the calls, or the text of
     the example; what is called with them is compiled by itself if it is `plain`, else called in a region. `source` says
     where they come from.

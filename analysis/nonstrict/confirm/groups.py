@@ -10,6 +10,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from nonstrict.confirm.drivers import GIVEN
 from nonstrict.rules.expectation import Channel
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def ranks_in(trace: Mapping[str, Any]) -> int:
 
 def needs_group(schedule: Schedule) -> bool:
     """Whether a process group is made for a schedule."""
-    if schedule.group or schedule.driver.kind not in {"calls", "traced"}:
+    if schedule.group or schedule.driver.kind not in GIVEN:
         return schedule.group
     kinds: set[str] = set()
 

@@ -170,6 +170,8 @@ def job_of(program: Program, schedule: Schedule, backend: str, *, lines: bool, d
         "lines": lines,
         "device": device,
     }
+    if driver.kind == "returned" and backend != EAGER:
+        job["driver"]["ahead"] = True
     if driver.plain:
         job["driver"]["plain"] = True
     if program.in_cells:

@@ -365,6 +365,8 @@ def _drive(program: Program, schedule: Schedule) -> str:
         return f"{driver.name}()\n"
     if driver.kind in {"block", "guard"}:
         return "# Executing the program did.\n"
+    if driver.kind == "returned":
+        raise CannotWriteError("a function that only returns what another one does")
     if driver.kind == "source":
         name = driver.name if "." not in driver.name else ""
         body = textwrap.indent(driver.given.strip("\n"), "    ")

@@ -385,6 +385,10 @@ class Session:
             suspects = [other for other in suspects if other.function == suspect.function]
             self._judge(schedule, suspects, only=(suspect,))
             reason = self._told[suspect.number].judgement.reason
+        driver = schedule.driver
+        if reason == "blocked" and suspect.has(Trait.OF_RESULTS) and driver.kind == "calls":
+            returned = schedule._replace(driver=driver._replace(kind="returned"), alone="")
+            self._judge(returned, suspects, only=(suspect,))
         if reason not in {"insensitive", "shared"}:
             return
         if suspect.has(Trait.TELLS):

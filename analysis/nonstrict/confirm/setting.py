@@ -21,6 +21,7 @@ _KINDS = {
     "calls": "calls of `{name}`",
     "traced": "calls of what `make_fx` makes of `{name}`",
     "source": "an example that calls `{name}`",
+    "returned": "calls of what only returns the result of `{name}`",
 }
 #: More inputs, and longer ones, are not told.
 _INPUTS, _LENGTH = 6, 60

@@ -199,6 +199,37 @@ def test_every_level_of_logging_is_switched_on(project: Project) -> None:
     assert (loud["log"], result(loud)) == (["INFO 3 numbers"], [2, 2, 2])
 
 
+RETURNS = """\
+import torch
+
+@torch.compiler.allow_in_graph
+def started(x):
+    torch.set_num_threads(1 + int(x.numel() > 99))
+    def wait():
+        return x
+    return wait
+
+def plain(x):
+    return x
+"""
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_a_function_is_stood_for_by_what_returns_its_result(project: Project, backend: str) -> None:
+    driver = {"kind": "returned", "name": "started", "given": json.dumps([{"args": [tensor(3)], "kwargs": {}}])}
+    ahead = {} if backend == "eager" else {"ahead": True}
+    (call,) = project.arm(RETURNS, backend, driver={**driver, **ahead})["calls"]
+    if backend == "eager":
+        assert "result" in call
+    else:
+        assert any("non-Tensor" in link["message"] for link in call["error"]["links"])
+
+
+def test_what_is_not_marked_returns_nothing_to_a_graph(project: Project) -> None:
+    driver = {"kind": "returned", "name": "plain", "given": json.dumps([{"args": [tensor(3)], "kwargs": {}}])}
+    assert "not marked" in project.arm(RETURNS, driver=driver)["failure"]
+
+
 def test_every_warning_is_shown_each_time(project: Project) -> None:
     text = """\
     import warnings
