@@ -32,7 +32,7 @@ class Place(NamedTuple):
     """Where something is evaluated: in which function, and what names have which values there."""
 
     code: CodeType
-    globals: Mapping[str, Any]
+    globals: dict[str, Any]
     locals: Mapping[str, Any]
 
     @classmethod
@@ -44,7 +44,7 @@ class Place(NamedTuple):
         """What an expression is there; `MISSING` where it raises."""
         try:
             code = compile(ast.fix_missing_locations(ast.Expression(expression)), "<check>", "eval")
-            return eval(code, dict(self.globals), dict(self.locals))  # the code under test itself  # noqa: S307
+            return eval(code, self.globals, dict(self.locals))  # the code under test itself  # noqa: S307
         except Exception:  # the program's own expression may raise anything  # noqa: BLE001
             return MISSING
 
@@ -146,9 +146,8 @@ def _unmet(place: Place, test: ast.expr, wanted: bool, callers: list[TracebackTy
 def _answering(place: Place, call: ast.Call) -> tuple[Place, ast.expr] | None:
     """What a function returns that does nothing else but check, where it does."""
     called = place.value(call.func)
-    function = getattr(called, "__func__", called)
-    code = getattr(function, "__code__", None)
-    tree = function_of(code) if isinstance(code, CodeType) else None
+    function, code = getattr(called, "__func__", called), _code_of(called)
+    tree = function_of(code) if code is not None else None
     body = [one for one in getattr(tree, "body", ()) if not _is_text(one)] if isinstance(tree, ast.FunctionDef) else []
     *before, last = body or [None]
     checks = all(isinstance(one, ast.Assert) for one in before)
@@ -220,27 +219,24 @@ def _item(value: ast.expr, number: int) -> ast.expr:
 
 def _passed(place: Place, name: str, caller: TracebackType) -> tuple[Place, ast.expr] | None:
     """The argument that the calling frame passed for a parameter."""
-    code = place.code
-    parameters = code.co_varnames[: code.co_argcount]
-    tree = function_of(caller.tb_frame.f_code)
+    parameters = place.code.co_varnames[: place.code.co_argcount]
+    tree, above = function_of(caller.tb_frame.f_code), Place.of(caller.tb_frame)
     if name not in parameters or tree is None:
         return None
-    calls = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and node.lineno <= caller.tb_lineno <= (node.end_lineno or node.lineno)
-    ]
-    calls = [node for node in calls if _called(node) == code.co_name]
-    if len(calls) != 1:
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    calls = (node for node in calls if node.lineno <= caller.tb_lineno <= (node.end_lineno or node.lineno))
+    of_code = [node for node in calls if _code_of(above.value(node.func)) is place.code]
+    if len(of_code) != 1:
         return None
-    named = next((each.value for each in calls[0].keywords if each.arg == name), None)
-    position = parameters.index(name) - (parameters[:1] == ("self",))
-    given = named or (calls[0].args[position] if position < len(calls[0].args) else None)
-    return None if given is None else (Place.of(caller.tb_frame), given)
+    named = next((each.value for each in of_code[0].keywords if each.arg == name), None)
+    position = parameters.index(name) - inspect.ismethod(above.value(of_code[0].func))
+    given = named or (of_code[0].args[position] if position < len(of_code[0].args) else None)
+    return None if given is None else (above, given)
 
 
-def _called(node: ast.Call) -> str:
-    return node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+def _code_of(called: object) -> CodeType | None:
+    code = getattr(getattr(called, "__func__", called), "__code__", None)
+    return code if isinstance(code, CodeType) else None
 
 
 @functools.lru_cache(maxsize=512)

@@ -26,6 +26,10 @@ _RANKS = frozenset({"ndim", "dim", "ndimension"})
 _FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE, ast.Eq: ast.Eq, ast.NotEq: ast.NotEq,
 }  # fmt: skip
+#: What is added to a number for another one that stands in a relation to it.
+_STEPS: dict[type[ast.cmpop], tuple[int, ...]] = {
+    ast.Lt: (-1,), ast.LtE: (0,), ast.Gt: (1,), ast.GtE: (0,), ast.NotEq: (1, -1),
+}  # fmt: skip
 #: Names bound to names, and names of parts.
 _FOLLOWED = 4
 
@@ -111,14 +115,7 @@ def _fitting(relation: type[ast.cmpop], other: object) -> Iterator[object]:
         yield other
     elif type(other) in {int, float}:
         number: Any = other
-        steps: dict[type[ast.cmpop], tuple[int, ...]] = {
-            ast.Lt: (-1,),
-            ast.LtE: (0,),
-            ast.Gt: (1,),
-            ast.GtE: (0,),
-            ast.NotEq: (1, -1),
-        }
-        yield from (number + step for step in steps.get(relation, ()))
+        yield from (number + step for step in _STEPS.get(relation, ()))
     elif relation is ast.IsNot and other is None:
         yield MISSING
 
@@ -145,11 +142,9 @@ def _multiples(changes: _Changes, left: Side, right: Side) -> Found:
 def _truth(changes: _Changes, place: Place, asked: Asked, *, wanted: bool) -> Found:
     """Answers to a condition that is no comparison: a flag, whether gradients are needed, a class."""
     expression = asked.left
-    if isinstance(expression, ast.Call) and isinstance(expression.func, ast.Name) and len(expression.args) == 2:
-        # `isinstance(x, kind)` asks for what is made of that kind.
-        kind = place.value(expression.args[1])
-        if expression.func.id == isinstance.__name__ and wanted:
-            yield from changes.of_class(place.value(expression.args[0]), kind)
+    if isinstance(expression, ast.Call) and place.value(expression.func) is isinstance:
+        if wanted and len(expression.args) == 2:
+            yield from changes.of_class(*map(place.value, expression.args))
         return
     asked_of = expression.func if isinstance(expression, ast.Call) else expression
     if isinstance(asked_of, ast.Attribute):
@@ -187,7 +182,7 @@ def _aspect(place: Place, expression: ast.expr, value: object) -> Side | None:
     """The aspect of a tensor that an expression asks for."""
     if isinstance(expression, ast.Call):
         called = expression.func
-        if isinstance(called, ast.Name) and called.id == len.__name__ and len(expression.args) == 1:
+        if place.value(called) is len and len(expression.args) == 1:
             return _of_length(place, expression.args[0], value)
         if isinstance(called, ast.Attribute) and isinstance(owner := place.value(called.value), torch.Tensor):
             if called.attr in _RANKS:
