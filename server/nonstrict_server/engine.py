@@ -149,7 +149,7 @@ class Engine:
         if folder is None or not self.roots.settings_of(path).enable:
             return ()
         found = folder.diagnostics(path)
-        return self._sighted(folder, path, self._judged(folder, path, found))
+        return self._sightings(folder).told(path, self._judged(folder, path, found))
 
     def _judged(self, folder: Folder, path: str, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
         """The diagnostics of a file with verdicts, and what experiments showed beside them."""
@@ -164,15 +164,8 @@ class Engine:
         strange = tuple(one for one in strange if not one.observed or one.location.row not in named)
         return known + folder.known.new(strange, folder.source)
 
-    def _sighted(self, folder: Folder, path: str, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
-        """The diagnostics of a file with what real runs did."""
-        try:
-            return self._sightings(folder).told(path, found)
-        except Exception:  # noqa: BLE001 - what a record of a run trips over must not cost a finding
-            _log.exception("what runs did is not told")
-            return found
-
     def _sightings(self, folder: Folder) -> Sightings:
+        """What real runs did in a folder."""
         return self._runs.setdefault(folder, Sightings(folder))
 
     def ran(self, region: Region) -> tuple[float, Measured] | None:

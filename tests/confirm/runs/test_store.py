@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from nonstrict.confirm.runs.compilations import Observed
 from nonstrict.confirm.runs.places import Project
-from nonstrict.confirm.runs.store import keep, ran
+from nonstrict.confirm.runs.store import DIRECTORY, keep, ran
 from nonstrict.findings import Break, FallBack, Line, Measured, Recompiled
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 TEXT = "import torch\n\n\n@torch.compile\ndef step(x):\n    y = x * 2\n\n    return y.item()\n"
@@ -99,3 +101,31 @@ def test_a_file_that_is_no_run_says_nothing(model: Path):
     for text in ("", "[]", '{"format": 1}', '{"format": 1, "when": 1, "regions": [{}], "anchors": {}}', whole[:-50]):
         path.write_text(text)
         assert ran(Project(str(model.parent)), NOW) == ()
+
+
+#: Values that a file may hold anywhere, whoever wrote it.
+ODD: tuple[Any, ...] = (None, -1, 10**9, "", "x", [], {}, True, float("inf"), -(10**20), ["a", 1], "../../x")
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths to everything in a document."""
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in entries:
+        yield (*path, key)
+        yield from places(inner, (*path, key))
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_whatever_a_file_holds_is_read_or_left(model: Path, odd: Any):
+    kept(model)
+    (path,) = (model.parent / DIRECTORY).glob("*.json")
+    text = path.read_text(encoding="utf-8")
+    for place in places(json.loads(text)):
+        document: Any = json.loads(text)
+        owner = document
+        for key in place[:-1]:
+            owner = owner[key]
+        owner[place[-1]] = odd
+        path.write_text(json.dumps(document), encoding="utf-8")
+        for one in ran(Project(str(model.parent)), NOW):
+            assert all(each.lines for each in (*one.region.breaks, *one.region.again))

@@ -127,7 +127,7 @@ def _read(path: str) -> Run | None:
             return None
         regions = from_json(document["regions"])
         return Run(float(document["when"]), tuple(regions), _anchored(document["anchors"]))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
 
 
@@ -167,7 +167,7 @@ class _Places:
     def _all(self, lines: tuple[Line, ...]) -> tuple[Line, ...]:
         """The lines that lead to a place; none if the place itself is gone."""
         found = [self._now(line) for line in lines]
-        return tuple(one for one in found if one is not None) if found[-1] is not None else ()
+        return tuple(one for one in found if one is not None) if found and found[-1] is not None else ()
 
     def _at(self, path: str, line: int) -> int:
         found = self._now(Line(path, line)) if line else None
