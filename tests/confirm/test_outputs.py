@@ -20,7 +20,8 @@ WARNS = suspect("NST201", Experiment.EFFECT, output=Output.STDERR, number=2)
 
 
 def verdict(eager: dict[str, Any], compiled: dict[str, Any], one: Any = PRINTS) -> tuple[Status, str, str]:
-    judgement = judge([one], arms([eager], [compiled]))[one.number]
+    """What is said of two such calls: agreement in the first one, which is compiled, says nothing."""
+    judgement = judge([one], arms([eager, eager], [compiled, compiled]))[one.number]
     return judgement.status, judgement.reason, judgement.evidence
 
 
