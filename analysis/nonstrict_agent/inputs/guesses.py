@@ -43,7 +43,13 @@ class Builder:
         found = list(self._of_type(name, usage, stated, depth)) if stated is not None else []
         if not found:
             found = list(self._of_use(name, usage, depth))
-        return _distinct(found)
+        return _distinct([*self._described(usage, found), *found])
+
+    def _described(self, usage: Usage, found: list[Guess]) -> Iterator[Guess]:
+        """A tensor of the shape that the author describes, where a tensor is as likely as anything."""
+        likeliest = min(found, key=lambda guess: guess.cost, default=None)
+        if usage.dims and likeliest is not None and likeliest.spec["kind"] == "tensor":
+            yield Guess({**likeliest.spec, "shape": self._sizes.shape(usage.dims)}, likeliest.cost)
 
     def _of_type(self, name: str, usage: Usage, stated: Type, depth: int) -> Iterator[Guess]:
         if stated.name == "Union":

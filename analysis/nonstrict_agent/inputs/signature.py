@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import torch
 
 from nonstrict_agent.inputs import body as bodies
-from nonstrict_agent.inputs import words
+from nonstrict_agent.inputs import docstrings, words
 from nonstrict_agent.inputs.guesses import Builder
 from nonstrict_agent.inputs.shapes import Guess
 from nonstrict_agent.inputs.source import influence, tree_of
@@ -116,6 +116,9 @@ def read(
         owner = owner_of(body, namespace)
     usages = {name: Usage() for name in names}
     bodies.read(body, usages)
+    for name, dims in docstrings.shapes(body).items():
+        if name in usages:
+            usages[name].dims = dims
     for usage, rank in zip(usages.values(), words.RANKS.get(getattr(body, "__name__", ""), ()), strict=False):
         usage.ranks.append(rank)
     scope = {**getattr(body, "__globals__", {}), **namespace}

@@ -28,6 +28,7 @@ class Usage:
     numbers: list[float] = field(default_factory=list)
     classes: list[str] = field(default_factory=list)
     shapes: list[list[int]] = field(default_factory=list)
+    dims: str = ""  # as the author describes them
     shape_of: Usage | None = None
     rank_of: Usage | None = None
 

@@ -177,3 +177,32 @@ def by_machine(x):
 def never(x):
     assert x.shape[0] == -4
     return x
+
+
+def described(
+    frames: torch.Tensor,
+    mask,  # [batch, time]: which frames count
+    scale=1.0,
+):
+    """Sum frames.
+
+    Args:
+        frames (torch.Tensor): A video, of shape
+            (batch, time, channels, height * width).
+        mask: See above.
+        scale: A factor (1.0 by default, or another).
+
+    Returns:
+        A tensor: (batch, channels).
+    """
+    return (frames * mask[:, :, None, None]).sum((1, 3)) * scale
+
+
+def in_fields(query, key, index):
+    """Attend.
+
+    :param query: of shape (B, N, 64)
+    :param torch.Tensor key: [B, M, 64]
+    :param index: (N,)
+    """
+    return (query @ key.transpose(1, 2))[:, index]
