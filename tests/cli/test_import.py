@@ -8,39 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.confirm.runs.logs import LOOP, Log, guard
+from tests.confirm.runs.logs import MODEL, Log, log_of_model
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.conftest import Command
 
-MODEL = """\
-import torch
-
-
-@torch.compile
-def foretold(x):
-    print(x)
-    return x
-
-
-@torch.compile
-def unforetold(x, n):
-    y = x * n
-    return y.cos()
-
-
-@torch.compile
-def calm(x):
-    print(x)
-    return x
-
-
-foretold(torch.ones(3))
-unforetold(torch.ones(3), 2)
-calm(torch.ones(3))
-"""
 APPLIED = """\
 import torch
 
@@ -64,19 +38,7 @@ def model(tmp_path: Path) -> Path:
     (tmp_path / "nonstrict.toml").write_text("")
     path = tmp_path / "model.py"
     path.write_text(MODEL)
-    log = Log(tmp_path / "traces")
-    log.started("0/0", JOB, 4, "foretold")
-    log.broke("0/0", JOB, 6, "foretold", "print(x)", LOOP)
-    log.done("0/0", "foretold", fail_type="Unsupported", has_guarded_code=False, graph_op_count=None)
-    log.started("1/0", JOB, 10, "unforetold")
-    log.broke("1/0", JOB, 13, "unforetold", "return y.cos()")
-    log.done("1/0", "unforetold")
-    for number in range(1, 4):
-        log.started(f"1/{number}", JOB, 10, "unforetold")
-        reason = guard(f"n == {number}", JOB, 12, "unforetold", "y = x * n")
-        log.done(f"1/{number}", "unforetold", recompile_reason=reason, entire_frame_compile_time_s=4.5)
-    log.started("2/0", JOB, 16, "calm")
-    log.done("2/0", "calm")
+    log_of_model(tmp_path / "traces", JOB)
     return path
 
 

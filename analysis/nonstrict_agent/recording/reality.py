@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import ExitStack
 from typing import Any
 
@@ -13,9 +14,8 @@ from nonstrict_agent.inputs.specification import describe_call, nodes
 #: The mode under which fake tensors stand for real ones, and those under which values stand for nodes of a graph.
 _FAKE = "FakeTensorMode"
 _TRACING = frozenset({"ProxyTorchDispatchMode", "FunctionalTensorMode", "PreDispatchTorchFunctionMode"})
-#: Where torch traces and compiles, and the error by which it tells of one that the program raised meanwhile.
+#: Where torch traces and compiles.
 _COMPILER = ("torch._dynamo", "torch._functorch", "torch._inductor", "torch._subclasses", "torch.fx")
-_OF_PROGRAM = "TorchRuntimeError"
 _STANDING_IN = ("FakeTensor", "FunctionalTensor", "Proxy", "SymInt", "SymFloat", "SymBool")
 
 
@@ -46,8 +46,9 @@ def described(args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
 
 def is_refusal(error: BaseException) -> bool:
     """Whether the compiler raised an error, not the program: by the module of the error, or of its innermost frame."""
-    if type(error).__name__ == _OF_PROGRAM:
-        return False
+    known = sys.modules.get("torch._dynamo.exc")
+    if known is not None and isinstance(error, known.TorchRuntimeError):
+        return False  # which the program raised while it was traced
     places = [type(error).__module__]
     traceback = error.__traceback__
     while traceback is not None:

@@ -124,8 +124,8 @@ def test_what_the_baseline_holds_is_not_told_as_something_new(bench: Bench):
 
 
 def test_records_of_runs_are_known_by_their_place():
-    assert is_run("/work/project/.nonstrict/runs/1.json")
-    assert is_run("/work/project/.nonstrict/runs")
-    assert is_run("/work/project/.nonstrict")
-    assert not is_run("/work/project/.nonstrict/inputs/1.json")
-    assert not is_run("/work/project/runs/1.json")
+    assert is_run("/home/me/project/.nonstrict/runs/1.json")
+    assert is_run("/home/me/project/.nonstrict/runs")
+    assert is_run("/home/me/project/.nonstrict")
+    assert not is_run("/home/me/project/.nonstrict/inputs/1.json")
+    assert not is_run("/home/me/project/runs/1.json")

@@ -96,3 +96,49 @@ def guard(text: str, path: str, line: int, function: str, code: str, key: str = 
         f"{key}: {text}   # {code}  # {short}:{line} in {function}\n"
         f'User stack trace:\n  File "{path}", line {line}, in {function}\n    {code}'
     )
+
+
+#: A program of which rules foretell two breaks; a run comes to one of them, to another break, and to recompilations.
+MODEL = """\
+import torch
+
+
+@torch.compile
+def foretold(x):
+    print(x)
+    return x
+
+
+@torch.compile
+def unforetold(x, n):
+    y = x * n
+    return y.cos()
+
+
+@torch.compile
+def calm(x):
+    print(x)
+    return x
+
+
+foretold(torch.ones(3))
+unforetold(torch.ones(3), 2)
+calm(torch.ones(3))
+"""
+
+
+def log_of_model(folder: Path, path: str, **last: Any) -> None:
+    """Writes the log of a run of `MODEL` that lay at `path`; `last` are further fields of its last compilation."""
+    log = Log(folder)
+    log.started("0/0", path, 4, "foretold")
+    log.broke("0/0", path, 6, "foretold", "print(x)", LOOP)
+    log.done("0/0", "foretold", fail_type="Unsupported", has_guarded_code=False, graph_op_count=None)
+    log.started("1/0", path, 10, "unforetold")
+    log.broke("1/0", path, 13, "unforetold", "return y.cos()")
+    log.done("1/0", "unforetold")
+    for number in range(1, 4):
+        log.started(f"1/{number}", path, 10, "unforetold")
+        reason = guard(f"n == {number}", path, 12, "unforetold", "y = x * n")
+        log.done(f"1/{number}", "unforetold", recompile_reason=reason, entire_frame_compile_time_s=4.5)
+    log.started("2/0", path, 16, "calm")
+    log.done("2/0", "calm", **last)

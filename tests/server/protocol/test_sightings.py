@@ -13,7 +13,7 @@ import pytest
 from lsprotocol import types
 
 from nonstrict.confirm.runs.store import DIRECTORY
-from tests.confirm.runs.logs import LOOP, Log, guard
+from tests.confirm.runs.logs import MODEL, log_of_model
 from tests.server.oracle import environment
 from tests.server.protocol.profiles import CODE, PROFILES, Profile
 from tests.server.protocol.projects import write
@@ -27,32 +27,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.asyncio
 
-MODEL = """\
-import torch
-
-
-@torch.compile
-def foretold(x):
-    print(x)
-    return x
-
-
-@torch.compile
-def unforetold(x, n):
-    y = x * n
-    return y.cos()
-
-
-@torch.compile
-def calm(x):
-    print(x)
-    return x
-
-
-foretold(torch.ones(3))
-unforetold(torch.ones(3), 2)
-calm(torch.ones(3))
-"""
 #: Lines and codes of what the rules say, and of what a run adds to it.
 STATIC = [(6, "NST701"), (18, "NST701")]
 WITH_RUN = [(6, "NST701"), (12, "NST804"), (13, "NST701"), (18, "NST701")]
@@ -61,19 +35,7 @@ WITH_RUN = [(6, "NST701"), (12, "NST804"), (13, "NST701"), (18, "NST701")]
 def run(root: Path) -> Path:
     """A run of the project ends now, and what it compiled is imported; the record."""
     path, now = str(root / "model.py"), time.time()
-    log = Log(root.parent / "traces")
-    log.started("0/0", path, 4, "foretold")
-    log.broke("0/0", path, 6, "foretold", "print(x)", LOOP)
-    log.done("0/0", "foretold", fail_type="Unsupported", has_guarded_code=False, graph_op_count=None)
-    log.started("1/0", path, 10, "unforetold")
-    log.broke("1/0", path, 13, "unforetold", "return y.cos()")
-    log.done("1/0", "unforetold")
-    for number in range(1, 4):
-        log.started(f"1/{number}", path, 10, "unforetold")
-        reason = guard(f"n == {number}", path, 12, "unforetold", "y = x * n")
-        log.done(f"1/{number}", "unforetold", recompile_reason=reason, entire_frame_compile_time_s=4.5)
-    log.started("2/0", path, 16, "calm")
-    log.done("2/0", "calm", start_time=now)
+    log_of_model(root.parent / "traces", path, start_time=now)
     command = [sys.executable, "-m", "nonstrict", "import", str(root.parent / "traces")]
     subprocess.run(command, cwd=root, env=environment(), check=True, capture_output=True)
     (record,) = (root / DIRECTORY).iterdir()
