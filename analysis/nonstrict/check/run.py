@@ -29,7 +29,8 @@ class RunOptions(NamedTuple):
     directories below that of the main settings; None where only the main settings count. `jobs` 0 means as many
     as there are processors. `cache` allows reading and writing the cache. `progress` is told how many marked
     functions are done, and how many there are. `overlays` are sources that stand for files of the same path. `kept`,
-    `probes`, `fixes`, `regions`: see `AnalysisOptions`.
+    `probes`, `fixes`, `regions`: see `AnalysisOptions`. `environment` is that in which packages are installed, if it is
+    known already; settings may still name another torch.
     """
 
     jobs: int = 0
@@ -42,6 +43,7 @@ class RunOptions(NamedTuple):
     probes: bool = False
     fixes: Applicability | None = Applicability.DISPLAY
     regions: bool = False
+    environment: Environment | None = None
 
 
 class CheckResult(NamedTuple):
@@ -162,7 +164,7 @@ def _analysed(
 
     presenter = Presenter(settings, discovery.nested)
     faults = Faults()
-    environment = _environment(settings, discovery, faults)
+    environment = _environment(settings, discovery, faults, options.environment)
     analysis = _analysis(discovery, environment, options, standard_input)
     analysis.findings.extend((*discovery.faults, *faults.found))
     diagnostics = presenter.diagnostics(analysis, options.overlays)
@@ -190,10 +192,12 @@ def _dependencies(analysis: Analysis) -> tuple[str, ...]:
     return tuple(analysis.read)
 
 
-def _environment(settings: Settings, discovery: Discovery, faults: Faults) -> Environment:
-    """The user's environment; what the settings say of it where it cannot be looked at."""
+def _environment(settings: Settings, discovery: Discovery, faults: Faults, known: Environment | None) -> Environment:
+    """The user's environment, unless it is known; what the settings say of it where it cannot be looked at."""
     from nonstrict.check.environment import Environment, environment_of
 
+    if known is not None:
+        return known._replace(torch_version=settings.torch_version or known.torch_version, models=settings.models)
     first = next(iter(discovery.files), os.curdir)
     with faults.losing("was not looked at", "the environment of the project", beginning(first)):
         return environment_of(settings)

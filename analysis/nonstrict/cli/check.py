@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.check.faults import Losses, sentences, told_of
 from nonstrict.check.run import CheckResult, RunOptions, check
 from nonstrict.cli.check_arguments import add_check_arguments
-from nonstrict.cli.configuration import main_settings, nested_settings, settings_below
+from nonstrict.cli.configuration import main_settings, nested_settings
 from nonstrict.cli.confirming import confirmed, trusting
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.misuse import refuse_misuse, refuse_other_torch
@@ -27,11 +27,12 @@ from nonstrict.settings.model import default_settings
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import TextIO
 
     from nonstrict.check.fixing import Fixed
     from nonstrict.cli.fixing import StandardInput
+    from nonstrict.cli.since import Since
     from nonstrict.findings import Diagnostic
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
@@ -103,7 +104,7 @@ class _Run:
     """One run: what is checked, what of it the baseline knows, and what is done about the rest."""
 
     def __init__(self, settings: Settings, options: argparse.Namespace, losses: Losses) -> None:
-        """Read standard input and the baseline; what nonstrict's own mistakes lose is added to `losses`."""
+        """Read standard input and the baseline, ask git; what nonstrict's own mistakes lose is added to `losses`."""
         from nonstrict.cli.known import Known
 
         self._settings = settings
@@ -111,6 +112,7 @@ class _Run:
         self._input = _standard_input(options)
         self._losses = losses
         self._known = Known(settings, options, self._losses)
+        self._since = _since(settings, options)
         self.result: CheckResult | None = None
 
     def status(self) -> int:
@@ -128,7 +130,21 @@ class _Run:
         return self._reported(result)
 
     def _examine(self, overlays: Mapping[str, Source]) -> CheckResult:
+        if self._options.staged and self._since is not None:
+            return self._since.staged(least_wanted(self._settings, self._options))
         return _checked(self._settings, self._options, self._input, overlays)
+
+    def _caused(self, result: CheckResult) -> CheckResult:
+        """A result with the findings that the change caused, if that is asked."""
+        return result if self._since is None else result._replace(diagnostics=self._since.caused(result))
+
+    def _new(self, result: CheckResult) -> tuple[Diagnostic, ...]:
+        """The findings of a result that are to be reported."""
+        new = self._known.new(result)
+        if self._since is None:
+            return new
+        caused = frozenset(self._since.caused(result))
+        return tuple(diagnostic for diagnostic in new if diagnostic in caused)
 
     def _confirmed(self, result: CheckResult) -> CheckResult:
         if self._options.confirm:
@@ -143,10 +159,10 @@ class _Run:
         from nonstrict.cli.fixing import fixed, told
 
         options, settings = self._options, self._settings
-        done = self._changed(lambda: fixed(self._examine, self._known.new, settings, self._input))
+        done = self._changed(lambda: fixed(self._examine, self._new, settings, self._input))
         if not options.diff and not settings.fix_only:
             return self._reported(done.result, done)
-        text = told(done, self._known.new(done.result), settings, would=options.diff)
+        text = told(done, self._new(done.result), settings, would=options.diff)
         return self._closed(done, text, failing=bool(done.fixed) and (options.diff or options.exit_non_zero_on_fix))
 
     def _suppressed(self) -> int:
@@ -156,7 +172,7 @@ class _Run:
 
         options = self._options
         reason = " ".join(options.add_ignore.split())
-        done = self._changed(lambda: suppressed(self._examine, self._known.new, reason, self._input, self._losses))
+        done = self._changed(lambda: suppressed(self._examine, self._new, reason, self._input, self._losses))
         verb = "Would suppress" if options.diff else "Suppressed"
         text = f"{verb} {plural(len(done.fixed), 'finding')} in {plural(len(done.changes), 'file')}.\n"
         return self._closed(done, text, failing=options.diff and bool(done.changes))
@@ -196,17 +212,22 @@ class _Run:
 
     def _reported(self, result: CheckResult, done: Fixed | None = None) -> int:
         """Report what the baseline does not know, with verdicts if they are asked for."""
-        new = result._replace(diagnostics=self._known.new(result))
-        known = len(result.diagnostics) - len(new.diagnostics)
-        if self._input is None:
+        caused = self._caused(result)
+        new = result._replace(diagnostics=self._new(result))
+        aside = _Aside(
+            done,
+            known=len(caused.diagnostics) - len(new.diagnostics),
+            earlier=len(result.diagnostics) - len(caused.diagnostics),
+            on_stderr=done is not None and self._input is not None,
+        )
+        if self._input is None and not self._options.staged:
             new = new._replace(failures=self._known.shrink(result).failures)
         if self._options.confirm:
             new = self._confirmed(new)
-            new = new._replace(diagnostics=self._known.without_strange(new))
+            new = self._caused(new._replace(diagnostics=self._known.without_strange(new)))
         new = self._sighted(new, result.diagnostics)
         self.result = new = self._losses.added_to(new)
-        on_stderr = done is not None and self._input is not None
-        status = _written(new, self._settings, self._options, _Aside(done, known, on_stderr))
+        status = _written(new, self._settings, self._options, aside)
         return ExitStatus.INTERRUPTED if new.interrupted else status
 
     def _sighted(self, new: CheckResult, known: Sequence[Diagnostic]) -> CheckResult:
@@ -219,10 +240,14 @@ class _Run:
 
 
 class _Aside(NamedTuple):
-    """What a report says beside the findings: what was fixed, how many are in the baseline; and where it goes."""
+    """What a report says beside the findings, and where it goes.
+
+    That is what was fixed, how many are in the baseline, and how many were there before the change that is asked for.
+    """
 
     done: Fixed | None = None
     known: int = 0
+    earlier: int = 0
     on_stderr: bool = False
 
 
@@ -242,6 +267,15 @@ def _standard_input(options: argparse.Namespace) -> StandardInput | None:
     return StandardInput(options.stdin_filename or "-", sys.stdin.buffer.read())
 
 
+def _since(settings: Settings, options: argparse.Namespace) -> Since | None:
+    """What a run is compared with, if it is."""
+    if options.since is None and not options.staged:
+        return None
+    from nonstrict.cli.since import Since
+
+    return Since(settings, options)
+
+
 def _checked(
     settings: Settings, options: argparse.Namespace, given: StandardInput | None, overlays: Mapping[str, Source]
 ) -> CheckResult:
@@ -257,7 +291,7 @@ def _checked(
                 cache=not options.no_cache and not options.probe,
                 probes=options.probe,
                 standard_input=given,
-                nested=_Nested(options) if nested_settings(options) else None,
+                nested=nested_settings(options, lambda settings: overridden(settings, options)),
                 progress=progress,
                 overlays=overlays,
                 kept=options.kept if not overlays else None,
@@ -267,17 +301,6 @@ def _checked(
     finally:
         if progress is not None:
             progress.close()
-
-
-class _Nested:
-    """Settings of directories below, with the command line on top."""
-
-    def __init__(self, options: argparse.Namespace) -> None:
-        self._options = options
-
-    def __call__(self, directory: str, names: Collection[str]) -> Settings | None:
-        settings = settings_below(directory, names)
-        return overridden(settings, self._options) if settings is not None else None
 
 
 def _written(result: CheckResult, settings: Settings, options: argparse.Namespace, aside: _Aside) -> ExitStatus:
@@ -317,6 +340,7 @@ def _rendered(
             listed=settings.show_fixes,
         ),
         known=aside.known,
+        earlier=aside.earlier,
         looked=result.counts,
         torch=result.torch,
     )
@@ -445,7 +469,7 @@ def _show_settings(settings: Settings) -> ExitStatus:
 def _show_files(settings: Settings, options: argparse.Namespace) -> ExitStatus:
     from nonstrict.check.files import discover
 
-    nested = _Nested(options) if nested_settings(options) else None
+    nested = nested_settings(options, lambda settings: overridden(settings, options))
     discovery = discover([path for path in options.paths if path != "-"], settings, nested)
     _write("".join(f"{path}\n" for path in discovery.files), None, sys.stdout)
     failures = [f"{path}: {reason}" for path, reason in discovery.failures]

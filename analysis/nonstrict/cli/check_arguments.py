@@ -31,6 +31,7 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     _rules(parser.add_argument_group("rules"))
     _fixes(parser.add_argument_group("fixes"))
     _known(parser.add_argument_group("known findings"))
+    _change(parser.add_argument_group("findings of a change"))
     _files(parser.add_argument_group("files"))
     output = parser.add_argument_group("output")
     _output(output)
@@ -147,6 +148,17 @@ def _known(group: ArgumentGroup) -> None:
         "--write-baseline",
         metavar="FILE",
         help="make all findings known ones: --write-baseline or --write-baseline=FILE",
+    )
+
+
+def _change(group: ArgumentGroup) -> None:
+    group.add_argument(
+        "--since",
+        metavar="REF",
+        help="only the findings that were caused since the current branch left this commit, branch or tag of git",
+    )
+    group.add_argument(
+        "--staged", action="store_true", help="check what is staged, in place of the files (default of --since: HEAD)"
     )
 
 

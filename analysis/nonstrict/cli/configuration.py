@@ -10,7 +10,9 @@ from nonstrict.settings.model import Settings, default_settings
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
+
+    from nonstrict.check.files import NestedSettings
 
 
 class ArgumentGroup(Protocol):
@@ -58,16 +60,18 @@ def main_settings(paths: Sequence[str], options: argparse.Namespace) -> Settings
     return nearest_settings(common_directory(paths)) or default_settings(os.getcwd())
 
 
-def nested_settings(options: argparse.Namespace) -> bool:
-    """Whether configuration files in directories below count."""
-    return not options.isolated and all(is_assignment(item) for item in options.config)
+def nested_settings(options: argparse.Namespace, on_top: Callable[[Settings], Settings]) -> NestedSettings | None:
+    """What asks for the settings of directories below, with those of the command line `on_top`; None if none count."""
+    if options.isolated or not all(is_assignment(item) for item in options.config):
+        return None
 
+    def below(directory: str, names: Collection[str]) -> Settings | None:
+        from nonstrict.settings.load import settings_in
 
-def settings_below(directory: str, names: Collection[str]) -> Settings | None:
-    """The settings that a configuration file in a directory asks for; None if it has none."""
-    from nonstrict.settings.load import settings_in
+        settings = settings_in(directory, names)
+        return on_top(settings) if settings is not None else None
 
-    return settings_in(directory, names)
+    return below
 
 
 def is_assignment(item: str) -> bool:

@@ -34,7 +34,7 @@ _RUNS = {
     "show_settings": ("show_files", "add_ignore", "write_baseline", "fix", "fix_only", "diff", "confirm", "statistics"),
     "show_files": ("add_ignore", "write_baseline", "fix", "fix_only", "diff", "confirm", "statistics"),
     "add_ignore": ("write_baseline", "fix", "fix_only", "confirm", "statistics"),
-    "write_baseline": ("fix", "fix_only", "diff", "statistics"),
+    "write_baseline": ("since", "staged", "fix", "fix_only", "diff", "statistics"),
     "diff": ("confirm", "statistics"),
     "fix_only": ("confirm", "statistics"),
     "probe": ("fix", "add_ignore", "write_baseline", "statistics"),
@@ -57,6 +57,7 @@ def _mistakes(options: argparse.Namespace) -> Iterator[str]:
     yield from _formats(options)
     yield from _output(options)
     yield from mistakes_about_places(options)
+    yield from _changes(options)
     if options.stdin_filename is not None and "-" not in options.paths:
         yield "--stdin-filename names the text of standard input, which is not read. Add the path `-`."
     if not options.confirm:
@@ -79,6 +80,18 @@ def _mistakes(options: argparse.Namespace) -> Iterator[str]:
         yield f"{missing} does not exist, and has no settings."
     if options.exit_zero and options.exit_non_zero_on_fix:
         yield "--exit-zero and --exit-non-zero-on-fix exclude each other. Drop one of them."
+
+
+def _changes(options: argparse.Namespace) -> Iterator[str]:
+    """What cannot be meant of a change that git is asked about."""
+    for name in ("since", "staged"):
+        if _is_given(options, name) and "-" in options.paths:
+            yield f"{_flag(name)} asks git, which knows nothing of standard input. Name files and directories."
+    if options.since == "":
+        yield "--since takes a commit, a branch or a tag, not nothing."
+    for name in ("fix", "fix_only", "diff", "add_ignore", "confirm"):
+        if options.staged and _is_given(options, name):
+            yield f"--staged and {_flag(name)} exclude each other: the files may hold something else than is staged."
 
 
 def mistakes_about_places(options: argparse.Namespace) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.check.run import RunOptions, check
 from nonstrict.cli.check_arguments import number_of_processes
-from nonstrict.cli.configuration import add_configuration_arguments, main_settings, nested_settings, settings_below
+from nonstrict.cli.configuration import add_configuration_arguments, main_settings, nested_settings
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.overrides import environment_overrides
 from nonstrict.cli.status import ExitStatus
@@ -17,8 +17,6 @@ from nonstrict.cli.terminal import use_color
 from nonstrict.settings.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from nonstrict.check.run import CheckResult
     from nonstrict.settings.model import Settings
 
@@ -55,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
         if gone is not None:
             return report_failure(f"{gone}: does not exist")
         settings = environment_overrides(main_settings(options.paths, options), options)
-        nested = _Nested(options) if nested_settings(options) else None
+        nested = nested_settings(options, lambda settings: environment_overrides(settings, options))
         wanted = RunOptions(jobs=options.jobs, nested=nested, kept=options.kept, fixes=None, regions=True)
         result = check(options.paths, settings, wanted)
     except ConfigurationError as error:
@@ -67,17 +65,6 @@ def run(options: argparse.Namespace) -> int:
         return ExitStatus.FAILURE
     strict = settings.strict_coverage if options.strict_coverage is None else options.strict_coverage
     return ExitStatus.FINDINGS if strict and result.counts.missed else ExitStatus.CLEAN
-
-
-class _Nested:
-    """Settings of directories below, with the command line on top."""
-
-    def __init__(self, options: argparse.Namespace) -> None:
-        self._options = options
-
-    def __call__(self, directory: str, names: Collection[str]) -> Settings | None:
-        settings = settings_below(directory, names)
-        return environment_overrides(settings, self._options) if settings is not None else None
 
 
 def _rendered(result: CheckResult, settings: Settings, options: argparse.Namespace) -> str:

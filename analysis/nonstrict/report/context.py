@@ -96,7 +96,8 @@ class Context(NamedTuple):
 
     Paths are shown from `directory` (absolute, or "" for the working directory); `counts` asks formats made for
     people for a closing line with counts. `known` is the number of findings that the baseline holds, `looked` how many
-    regions and marked functions were looked at, None where nobody asks. `torch` is the version that the findings are
+    regions and marked functions were looked at, None where nobody asks, `earlier` the number of findings that were
+    there before the change that a run is about. `torch` is the version that the findings are
     for, None where none was found.
     """
 
@@ -111,6 +112,7 @@ class Context(NamedTuple):
     looked: Counts | None = None
     unread: tuple[tuple[str, str], ...] = ()
     torch: str | None = None
+    earlier: int = 0
 
     def known_place(self, where: Location) -> Location | None:
         """Where something is in its file, for formats that know no cells of notebooks; None if nobody can tell."""

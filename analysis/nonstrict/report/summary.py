@@ -69,8 +69,12 @@ def answered_by(torch: str | None) -> str:
 
 
 def _aside(context: Context) -> str:
-    """What became of findings that are not reported: ` (2 fixed, 3 in the baseline)`."""
-    parts = ((len(context.fixing.fixed), "fixed"), (context.known, "in the baseline"))
+    """What became of findings that are not reported: ` (2 fixed, 3 in the baseline, 4 there before)`."""
+    parts = (
+        (len(context.fixing.fixed), "fixed"),
+        (context.known, "in the baseline"),
+        (context.earlier, "there before"),
+    )
     told = ", ".join(f"{count:,} {word}" for count, word in parts if count)
     return f" ({told})" if told else ""
 

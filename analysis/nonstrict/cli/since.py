@@ -1,0 +1,136 @@
+"""`nonstrict check --since REF`: what was there before, for findings that the change since then did not cause."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from nonstrict.check.environment import environment_of
+from nonstrict.check.run import RunOptions, check
+from nonstrict.check.since.caused import Before, identities
+from nonstrict.check.since.git import repository_of
+from nonstrict.check.since.trees import folder_of
+from nonstrict.cli.configuration import common_directory, main_settings, nested_settings
+from nonstrict.cli.overrides import overridden
+from nonstrict.settings.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Generator
+
+    from nonstrict.check.environment import Environment
+    from nonstrict.check.run import CheckResult
+    from nonstrict.findings import Applicability, Diagnostic
+    from nonstrict.settings.model import Settings
+
+
+class Since:
+    """The state that a run is compared with; with `--staged`, also the one that is checked in place of the files."""
+
+    def __init__(self, settings: Settings, options: argparse.Namespace) -> None:
+        """Ask git for the commit; nothing is analysed yet.
+
+        Raises:
+            GitError: it cannot be had.
+        """
+        self._settings = settings
+        self._options = options
+        folder = common_directory(options.paths)
+        self._repository = repository_of(folder)
+        named = self._repository.commit(options.since or "HEAD")
+        self._commit = self._repository.left_at(named)
+        self._before: Before | None = None
+
+    def caused(self, result: CheckResult) -> tuple[Diagnostic, ...]:
+        """The diagnostics of a result that were not there before.
+
+        Raises:
+            GitError: what was there before cannot be had any more.
+        """
+        if self._before is None:
+            self._before = self._looked_before()
+        return self._before.caused(result)
+
+    def staged(self, fixes: Applicability | None) -> CheckResult:
+        """What a check of what is staged finds, in the paths of the files that are checked otherwise.
+
+        Raises:
+            GitError: it cannot be had from git.
+        """
+        with self._checked(None, fixes) as (result, _):
+            return _with_all_texts(result)
+
+    def _looked_before(self) -> Before:
+        repository, staged = self._repository, self._options.staged
+        changed = repository.changed(self._commit, staged=staged)
+        with self._checked(self._commit, None) as (result, folder):
+            found = identities(result, folder, repository.renamed(self._commit, staged=staged))
+        return Before(frozenset(found), repository.top, changed)
+
+    @contextmanager
+    def _checked(self, commit: str | None, fixes: Applicability | None) -> Generator[tuple[CheckResult, str]]:
+        """Check another state in a folder of its own, which is there, and the working directory, meanwhile."""
+        top, options = self._repository.top, self._options
+        environment = self._environment()
+        here = os.path.relpath(os.path.realpath(os.getcwd()), top)
+        within = here if here.split(os.sep)[0] != os.pardir else os.curdir
+        paths = [os.path.relpath(os.path.realpath(path), os.path.join(top, within)) for path in options.paths]
+        nested = nested_settings(options, lambda settings: overridden(settings, options))
+        run = RunOptions(options.jobs, nested=nested, kept=options.kept, fixes=fixes, environment=environment)
+        with folder_of(self._repository, commit) as folder, _working_in(os.path.join(folder, within)):
+            present = [path for path in paths if os.path.exists(path)]
+            yield check(present, self._settings_in(folder, present), run), folder
+
+    def _settings_in(self, folder: str, paths: list[str]) -> Settings:
+        """The settings that count in another state; those of now where its own cannot be used."""
+        try:
+            return overridden(main_settings(paths or [os.curdir], self._options), self._options)
+        except ConfigurationError:
+            return _moved(self._settings, self._repository.top, folder)
+
+    def _environment(self) -> Environment:
+        """What is installed now; which torch the findings are for, the settings of each state may say otherwise."""
+        return environment_of(self._settings._replace(torch_version=None))
+
+
+@contextmanager
+def _working_in(folder: str) -> Generator[None]:
+    before = os.getcwd()
+    os.makedirs(folder, exist_ok=True)
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+def _moved(settings: Settings, top: str, folder: str) -> Settings:
+    """Settings as if their files were in another folder than the top of the repository."""
+
+    def there(path: str) -> str:
+        below = os.path.relpath(os.path.realpath(path), top)
+        return path if below.split(os.sep)[0] == os.pardir else os.path.normpath(os.path.join(folder, below))
+
+    return settings._replace(
+        root=there(settings.root),
+        per_file_ignores=tuple((one._replace(base=there(one.base)), rules) for one, rules in settings.per_file_ignores),
+        **{
+            name: tuple(one._replace(base=there(one.base)) for one in getattr(settings, name))
+            for name in ("include", "exclude", "extend_exclude")
+        },
+    )
+
+
+def _with_all_texts(result: CheckResult) -> CheckResult:
+    """A result with the texts that its findings lead to, which are not to be read where its paths lead later."""
+    from nonstrict.text.source import UnreadableSource, read_source
+
+    read = dict(result.read)
+    for diagnostic in result.diagnostics:
+        places = [diagnostic.location, *(related.location for related in diagnostic.related)]
+        places += [edit.location for fix in diagnostic.fixes for edit in fix.edits]
+        for path in {place.path for place in places}.difference(read):
+            with suppress(UnreadableSource):
+                read[path] = read_source(path)
+    return result._replace(read=read)
