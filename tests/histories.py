@@ -10,7 +10,7 @@ import random
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 PROJECTS: tuple[str, ...] = ("core", "vision", "speech")
@@ -24,6 +24,7 @@ class Module(NamedTuple):
 
     It has a number, which is `written` elsewhere in it or not, and a helper that `prints` or not. With `marked`, a
     marked function takes number and helper from the module `uses` (project, name), or its own, and a region calls it.
+    A function of it sets the number of the module that it `tunes`, if there is one.
     """
 
     project: str
@@ -34,6 +35,7 @@ class Module(NamedTuple):
     marked: bool = False
     suppressed: bool = False
     broken: bool = False
+    tunes: tuple[str, str] | None = None
     moved: int = 0
     said: int = 0
 
@@ -49,6 +51,9 @@ class Module(NamedTuple):
         printing = "    print('helping')\n" if self.prints else ""
         text = "\n" * self.moved + f"import torch\n{imported}\nLIMIT = 2.0\n\n\n"
         text += f"def helper(x):\n{printing}    return x + 1  # version {self.said}\n"
+        if self.tunes is not None:
+            text += f"\n\ndef tune(value):\n    from {self.tunes[0]} import {self.tunes[1]} as tuned\n\n"
+            text += "    tuned.LIMIT = value\n"
         if self.written:
             text += "\n\ndef set_limit(value):\n    global LIMIT\n    LIMIT = value\n"
         return text + (self._marked() if self.marked else "") + ("\n\ndef broken(:\n" if self.broken else "")
@@ -82,28 +87,45 @@ class History:
     def edits(self, count: int) -> Iterator[str]:
         """Make so many edits, and tell after each what it was."""
         for _ in range(count):
-            kind = self._random.random()
             broken = next((one for one in self._modules if one.broken), None)
-            if broken is not None and kind < 0.5:
+            if broken is not None and self._random.random() < 0.5:
                 yield self._turn(broken, "broken")
-            elif kind < 0.02:
-                yield self._turn(self._random.choice(self._modules), "broken")
-            elif kind < 0.62:
-                yield self._turn(self._random.choice(self._modules), self._random.choice(_FLAGS))
-            elif kind < 0.76:
-                one = self._random.choice(self._modules)
-                said = one.said + self._random.randrange(2)
-                yield self._replace(one, one._replace(moved=(one.moved + 1) % 4, said=said))
-            elif kind < 0.84:
-                yield self._rename(self._random.choice(self._modules))
-            elif kind < 0.90:
-                yield self._add(self._random.choice(PROJECTS))
-            elif kind < 0.95 and len(self._modules) > len(PROJECTS) * 2:
-                yield self._delete(self._random.choice(self._modules))
             else:
-                project = self._random.choice(PROJECTS)
-                self._ignoring[project] = not self._ignoring[project]
-                yield self._configure(project)
+                (edit,) = self._random.choices(list(_EDITS), list(_EDITS.values()))
+                yield edit(self)
+
+    def _any(self) -> Module:
+        return self._random.choice(self._modules)
+
+    def _break(self) -> str:
+        return self._turn(self._any(), "broken")
+
+    def _turn_something(self) -> str:
+        return self._turn(self._any(), self._random.choice(_FLAGS))
+
+    def _tune(self) -> str:
+        """Have a module set the number of another one, or no longer."""
+        one = self._any()
+        known = [(two.project, two.name) for two in self._modules if two.project in (one.project, PROJECTS[0])]
+        return self._replace(one, one._replace(tunes=None if one.tunes else self._random.choice(known)))
+
+    def _move(self) -> str:
+        """Add empty lines above, perhaps another comment."""
+        one = self._any()
+        said = one.said + self._random.randrange(2)
+        return self._replace(one, one._replace(moved=(one.moved + 1) % 4, said=said))
+
+    def _come(self) -> str:
+        return self._add(self._random.choice(PROJECTS))
+
+    def _go(self) -> str:
+        return self._delete(self._any()) if len(self._modules) > 2 * len(PROJECTS) else self._come()
+
+    def _set(self) -> str:
+        """Turn a setting of a project around."""
+        project = self._random.choice(PROJECTS)
+        self._ignoring[project] = not self._ignoring[project]
+        return self._configure(project)
 
     def _turn(self, one: Module, flag: str) -> str:
         return self._replace(one, one._replace(**{flag: not getattr(one, flag)}))
@@ -119,15 +141,15 @@ class History:
         self._made += 1
         known = [(one.project, one.name) for one in self._modules if one.project in (project, PROJECTS[0])]
         uses = self._random.choice([*known, None]) if self._made > 1 else None
-        chances = (("written", 0.3), ("prints", 0.2), ("marked", 0.7))
-        flags = {flag: self._random.random() < chance for flag, chance in chances}
-        one = Module(project, f"m{self._made}", uses, **flags)
+        written, prints, marked = (self._random.random() < chance for chance in (0.3, 0.2, 0.7))
+        one = Module(project, f"m{self._made}", uses, written, prints, marked)
         self._modules.append(one)
         self._write(one.path, one.text)
         return f"{one.path}: added"
 
-    def _rename(self, one: Module) -> str:
+    def _rename(self) -> str:
         """Another name for a module, which its users follow, or forget to."""
+        one = self._any()
         self._made += 1
         other = one._replace(name=f"m{self._made}")
         (self.folder / one.path).unlink()
@@ -155,3 +177,16 @@ class History:
         place = self.folder / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
+
+
+#: What may be done to a project, and how often of a hundred times.
+_EDITS: dict[Callable[[History], str], int] = {
+    History._turn_something: 48,
+    History._move: 14,
+    History._tune: 14,
+    History._rename: 8,
+    History._come: 6,
+    History._go: 4,
+    History._set: 4,
+    History._break: 2,
+}

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nonstrict.check import analysis, baseline, cache, environment, examination, fixing
+from nonstrict.check import analysis, baseline, environment, examination, fixing
+from nonstrict.check.cache import parts, runs
 from nonstrict.check.selection import Selection
 from nonstrict.cli import check as check_command
 from nonstrict.cli import fixing as fix_command
@@ -17,6 +18,7 @@ from nonstrict.cli.main import main
 from nonstrict.fixes import suppressing
 from nonstrict.fixes.applying import Places
 from nonstrict.report import difference
+from nonstrict.settings import load
 from nonstrict.settings.model import DEFAULT_BASELINE
 from nonstrict.text.suppressions import Suppressions
 
@@ -73,13 +75,15 @@ def codes(found: dict[str, list[str]]) -> list[str]:
 
 
 PLACES = [
-    (("-n",), environment, "environment_of", "the environment of the project was not looked at"),
+    (("-n",), environment, "environment_in", "the environment of the project was not looked at"),
     (("-n",), examination, "wrappers_of", "wrappers of markers were not all looked for"),
     (("-n",), examination, "gathered", "the findings in `first` were not gathered"),
     (("-n",), Selection, "ignored_in", "what `per-file-ignores` says of the file was not read"),
-    ((), cache, "open_cache", "the cache was not read"),
-    ((), cache.Cache, "load", "the cache was not read"),
-    ((), cache.Cache, "store", "the cache was not written"),
+    ((), runs, "open_cache", "the cache was not read"),
+    ((), runs.Cache, "load", "the cache was not read"),
+    ((), runs.Cache, "store", "the cache was not written"),
+    ((), parts.PartsMemory, "recall", "the cache of what parts of the project yield was not read"),
+    ((), parts.PartsMemory, "keep", "the cache of what parts of the project yield was not written"),
     (("-n", "--write-baseline"), baseline.Baseline, "replaced", "the baseline was not written"),
     (("-n", "--write-baseline"), baseline.Baseline, "write", "the baseline was not written"),
     (("-n", "--confirm", "-q"), check_command, "confirmed", "nothing was confirmed"),
@@ -112,7 +116,7 @@ def test_no_temporary_file_is_left(run: Any, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_configuration_below_costs_no_file(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("sub/nonstrict.toml").write_text("ignore = ['NST101']\n")
     assert run("-n", ".")[:2] == (1, {"a.py": ALL, "b.py": ["NST201"]})
-    monkeypatch.setattr(check_command, "settings_below", fail)
+    monkeypatch.setattr(load, "settings_in", fail)
     for named in ((".",), ("a.py", "sub")):
         status, found, err = run("-n", *named)
         assert (status, found["b.py"]) == (2, ALL)

@@ -183,12 +183,12 @@ def test_a_process_that_is_killed_costs_nothing_if_its_part_can_be_analysed_alon
     parent, known = os.getpid(), examination.examine
     killed = Path("killed")
 
-    def examine(files: Any, marked: Any, parts: Any, *rest: Any) -> Any:
+    def examine(ready: Any, parts: Any, *rest: Any) -> Any:
         if os.getpid() != parent and not killed.exists():
             next(iter(parts))
             killed.touch()
             os.kill(os.getpid(), signal.SIGKILL)
-        return known(files, marked, parts, *rest)
+        return known(ready, parts, *rest)
 
     monkeypatch.setattr(examination, "examine", examine)
     assert check("-n", "-j", "2", ".") == expected
@@ -201,12 +201,12 @@ def test_a_part_that_kills_its_process_costs_no_other(check: Any, monkeypatch: p
     Path("b.py").write_text(TEXT)
     parent, known = os.getpid(), examination.examine
 
-    def examine(files: Any, marked: Any, parts: Any, *rest: Any) -> Any:
+    def examine(ready: Any, parts: Any, *rest: Any) -> Any:
         if os.getpid() != parent:
             next(iter(parts), None)
             os.kill(os.getpid(), signal.SIGKILL)
         first = next(iter(parts))
-        return known(files, marked, [first], *rest)
+        return known(ready, [first], *rest)
 
     monkeypatch.setattr(examination, "examine", examine)
     status, found, err = check("-n", "-j", "2", ".")

@@ -194,7 +194,7 @@ def test_any_change_is_seen(fake: Fake):
     assert not cached(torch_version="2.9").cached
     assert cached(torch_version="2.9").cached
     os.utime("a.py", ns=(1, 1))
-    assert not cached(torch_version="2.9").cached
+    assert cached(torch_version="2.9").cached
 
 
 def test_files_read_besides_are_compared(fake: Fake, monkeypatch: pytest.MonkeyPatch):
@@ -205,11 +205,11 @@ def test_files_read_besides_are_compared(fake: Fake, monkeypatch: pytest.MonkeyP
     assert not cached().cached
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", None])
-def test_a_broken_cache_is_no_cache(fake: Fake, content: bytes | None):
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe" * 40])
+def test_a_broken_cache_is_no_cache(fake: Fake, content: bytes):
     cached("BAD\n")
-    (entry,) = Path(".nonstrict_cache").glob("*/*.json")
-    entry.write_bytes(entry.read_bytes().partition(b"\n")[0] + b"\n[3]" if content is None else content)
+    for entry in Path(".nonstrict_cache").glob("*/*.*"):
+        entry.write_bytes(content)
     assert codes(cached()) == ["NST101"]
     assert cached().cached
 
@@ -217,13 +217,6 @@ def test_a_broken_cache_is_no_cache(fake: Fake, content: bytes | None):
 def test_a_cache_that_cannot_be_written_is_no_cache(fake: Fake):
     Path(".nonstrict_cache").write_text("in the way")
     assert codes(cached("BAD\n")) == ["NST101"]
-
-
-def test_old_entries_go(fake: Fake, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("nonstrict.check.cache.MAX_ENTRIES", 2)
-    for minor in range(4):
-        cached("BAD\n", torch_version=f"2.{minor}")
-    assert len(list(Path(".nonstrict_cache").glob("*/*.json"))) == 2
 
 
 def test_settings_are_hashable_data(tmp_path: Path):

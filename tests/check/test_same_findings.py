@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nonstrict.check import analysis
-from nonstrict.check.analysis import AnalysisOptions, Marked, analyse, marked_files, merged
-from nonstrict.check.examination import examine
+from nonstrict.check.analysis import AnalysisOptions, analyse, marked_files
+from nonstrict.check.examination import examine, prepared, texts_of
 from nonstrict.check.faults import Faults
+from nonstrict.check.shares import merged
 from nonstrict.check.workers import can_fork
 from nonstrict.cli.main import main
 
@@ -115,11 +116,14 @@ def distributions(parts: int) -> Iterator[tuple[Sequence[int], ...]]:
 def test_any_distribution_of_parts_finds_the_same(project: list[str]) -> None:
     options = AnalysisOptions()
     marked, _ = marked_files(project, options, [], Faults())
-    parts: list[list[Marked]] = [[file] for file in marked]
+    parts = [(file.path,) for file in marked]
 
     def told(groups: tuple[Sequence[int], ...]) -> list[str]:
-        shares = [examine(project, marked, [(number, parts[number]) for number in group], options) for group in groups]
-        return sorted(map(repr, merged(shares).findings))
+        ready = (prepared(texts_of(project, marked, options), marked, options) for _ in groups)
+        found = [
+            examine(one, [parts[number] for number in group], options) for one, group in zip(ready, groups, strict=True)
+        ]
+        return sorted(map(repr, merged([portion.share for portions in found for portion in portions]).findings))
 
     expected = told((range(len(parts)),))
     assert any("NST201" in finding for finding in expected)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nonstrict.program.linking.disk import Disk
 from nonstrict.program.linking.linked_projects import linked_projects
 from nonstrict.program.linking.project import Project
 
@@ -94,7 +95,7 @@ def test_dependencies_by_their_path_and_theirs(name: str, tmp_path: Path) -> Non
     project = written(tmp_path, files)
     assert found(project, tmp_path, "app/main.py", "lib.ops") == "lib/src/lib/ops.py"
     assert found(project, tmp_path, "app/main.py", "base.ops") == "base/base/ops.py"
-    assert linked_projects(str(tmp_path / "app")) == (str(tmp_path / "lib"), str(tmp_path / "base"))
+    assert linked_projects(str(tmp_path / "app"), Disk()) == (str(tmp_path / "lib"), str(tmp_path / "base"))
 
 
 @pytest.mark.parametrize(
@@ -109,4 +110,4 @@ def test_dependencies_by_their_path_and_theirs(name: str, tmp_path: Path) -> Non
 )
 def test_settings_that_name_no_project(text: str, tmp_path: Path) -> None:
     written(tmp_path, {"pyproject.toml": text, "main.py": ""})
-    assert linked_projects(str(tmp_path)) == ()
+    assert linked_projects(str(tmp_path), Disk()) == ()

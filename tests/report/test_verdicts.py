@@ -8,12 +8,10 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from nonstrict.check.cache import Cache, Entry
-from nonstrict.coverage import Counts
 from nonstrict.findings import Diagnostic, Outcome, Severity, Status, Verdict
 from nonstrict.report.context import renderer
 from nonstrict.report.statistics import render_statistics
@@ -21,9 +19,6 @@ from nonstrict.report.verdicts import REASONS, details, sentence, tag
 from nonstrict.settings.model import FORMATS
 from tests.report.samples import context, diagnostics
 from tests.report.test_formats import agrees_with_snapshot, run_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CONFIRMED = Verdict(
     Status.CONFIRMED,
@@ -193,11 +188,3 @@ def test_a_verdict_names_the_backends_that_speak_for_it():
     assert not list(details(REFUTED))
     assert sentence(Verdict(Status.CONFIRMED), "f") == "confirmed"
     assert sentence(Verdict(Status.REFUTED), "f").startswith("refuted: the code under suspicion ran")
-
-
-def test_the_cache_of_checks_keeps_no_verdicts(tmp_path: Path):
-    cache = Cache(str(tmp_path), "entry.json", b"key")
-    cache.store(Entry(tuple(found._replace(verdict=CONFIRMED) for found in diagnostics()), (), Counts()), ())
-    entry = cache.load()
-    assert entry is not None
-    assert list(entry.diagnostics) == diagnostics()

@@ -9,11 +9,12 @@ import gc
 import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
 
 from nonstrict.check.faults import Faults, beginning
+from nonstrict.check.shares import Known, Memory, Portion, Share, merged
 from nonstrict.coverage import Looked
-from nonstrict.coverage import merged as merged_looks
-from nonstrict.findings import INTERNAL_FAULT, SYNTAX_ERROR, Applicability, Finding, Severity
+from nonstrict.findings import SYNTAX_ERROR, Applicability, Finding, Severity
 from nonstrict.knowledge.markers import may_mark, may_wrap
 from nonstrict.text.epochs import epochs
 from nonstrict.text.hints import may_suppress
@@ -22,15 +23,20 @@ from nonstrict.text.source import SourceKind, UnreadableSource, repaired, source
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from nonstrict.check.examination import Prepared
+    from nonstrict.program.linking.disk import Disk, Question
+    from nonstrict.program.linking.searches import Answers
     from nonstrict.text.source import Problem, Source
 
 #: Marked files are parsed whole, so that a syntax error anywhere in them is told, up to this many bytes in a run;
 #: beyond that, as in files without markers, only the statements that are reached are parsed.
 _SYNTAX_CHECK_BYTES = 250_000
-#: Marked files are examined in parts of about so many bytes: what fewer have in common is not worth reading twice.
-_PART_BYTES = 1_600_000
-#: Each part interprets anew what it shares with others.
-_MAX_PARTS = 16
+#: Marked files are examined in parts of about so many: each interprets anew what it shares with others, and all of it
+#: after an edit that may concern one of them.
+_PART_FILES = 4
+#: Fewer bytes than this are one part; no part holds more, unless one file does.
+_PART_BYTES = 400_000
+_PARTS = "the cache of what parts of the project yield"
 #: Files of more bytes than this are not even searched for markers: they might not fit into memory.
 _MAX_SEARCHED_BYTES = 256_000_000
 
@@ -45,7 +51,8 @@ class AnalysisOptions(NamedTuple):
     processes that may be used. What the analysis was made of is added to `kept`: a process that ends anyway need
     not take its syntax trees apart. `fixes` is the least applicability of the fixes that findings carry; None if
     they carry none. `links` are the files that are listed by the name of a link: by the absolute path without
-    links. With `regions`, more is told of each compiled region than that it was looked at.
+    links. With `regions`, more is told of each compiled region than that it was looked at. `memory` keeps what is found
+    for the next run, `disk` what the disk is asked for it.
     """
 
     torch_version: str | None = None
@@ -60,6 +67,8 @@ class AnalysisOptions(NamedTuple):
     fixes: Applicability | None = None
     links: Mapping[str, str] = {}
     regions: bool = False
+    memory: Memory | None = None
+    disk: Disk | None = None
 
 
 class Analysis(NamedTuple):
@@ -82,18 +91,6 @@ class Marked(NamedTuple):
     size: int
     may_wrap: bool
     source: Source | None = None
-
-
-#: Some of the marked files, with their number among all parts.
-Part = tuple[int, list[Marked]]
-
-
-class Share(NamedTuple):
-    """What one process finds; `read` are the files it read beside the marked ones."""
-
-    findings: list[Finding]
-    read: frozenset[str]
-    looked: Looked = Looked()
 
 
 def analyse(files: Sequence[str], options: AnalysisOptions) -> Analysis:
@@ -209,37 +206,68 @@ def syntax_error(problem: Problem) -> Finding:
 
 
 def _in_shares(files: Sequence[str], marked: list[Marked], options: AnalysisOptions) -> Share:
-    """Examine the marked files, in several processes where there is enough to do."""
-    from nonstrict.check.examination import examine, indexed
+    """Examine the marked files, as far as nothing holds that is known of them already."""
+    from nonstrict.check.examination import prepared, texts_of
+
+    memory, texts = options.memory, texts_of(files, marked, options)
+    wrapping = frozenset(file.path for file in marked if file.may_wrap)
+    faults = Faults()
+    known: Known | None = None
+    if memory is not None:
+        with faults.losing("was not read", _PARTS, beginning(marked[0].path)):
+            known = memory.recall(texts, wrapping)
+    if known is not None and known.stands:
+        parts = _parts(marked, known.ground.users)
+        if all(part in known.portions for part in parts):
+            return merged([known.portions[part].share for part in parts])
+    ready = prepared(texts, marked, options, known)
+    before: Mapping[tuple[str, ...], Portion] = {}
+    if known is not None and known.ground.is_like(ready.ground):
+        before = known.portions
+    parts = _parts(marked, ready.ground.users)
+    fresh = _examined([part for part in parts if part not in before], ready, options, faults)
+    portions = [*(before[part] for part in parts if part in before), *fresh]
+    faults.found += ready.faults
+    if memory is not None and not faults.found:
+        asked = {question for portion in portions for question in portion.asked}
+        with faults.losing("was not written", _PARTS, beginning(marked[0].path)):
+            memory.keep(portions, ready.ground, wrapping, texts.answers(asked), ready.scout.project.disk.answers)
+    return merged([*(portion.share for portion in portions), Share(faults.found, frozenset())])
+
+
+def _examined(
+    parts: Sequence[tuple[str, ...]], ready: Prepared, options: AnalysisOptions, faults: Faults
+) -> list[Portion]:
+    """The portions of some parts, in several processes where there is enough to do."""
+    from nonstrict.check.examination import examine
     from nonstrict.check.workers import can_fork, in_own_process, in_processes
 
-    # Parts depend on the files alone, never on how many processes there are: the findings are the same for all.
-    size = sum(file.size for file in marked)
-    parts = _parts(marked, min(1 + size // _PART_BYTES, _MAX_PARTS))
     jobs = min(options.jobs, len(parts))
     if jobs < 2 or not can_fork():
-        return examine(files, marked, enumerate(parts), options)
-    found = indexed(files, marked, options)
+        return examine(ready, parts, options)
+    texts, disk = ready.scout.elsewhere.found, ready.scout.project.disk
 
-    def work(numbers: Iterable[int]) -> tuple[list[int], Share]:
+    def work(numbers: Iterable[int]) -> tuple[list[int], list[Portion], Answers, dict[Question, str]]:
         done: list[int] = []
 
-        def taken() -> Iterator[Part]:
+        def taken() -> Iterator[tuple[str, ...]]:
             for number in numbers:
                 done.append(number)
-                yield number, parts[number]
+                yield parts[number]
 
-        share = examine(files, marked, taken(), options, found)
-        return done, share
+        found = examine(ready, taken(), options)
+        asked = {question for portion in found for question in portion.asked}
+        return done, found, texts.answers(asked), disk.answers
 
     results = in_processes(work, jobs, len(parts), lost=[])
-    shares = [share for _, share in results]
-    faults = Faults()
-    for number in sorted(set(range(len(parts))).difference(*(done for done, _ in results))):
+    for number in sorted(set(range(len(parts))).difference(*(done for done, *_ in results))):
         # Its process was killed, perhaps for the memory that all took together: once more, alone.
-        with faults.losing_files("was not analysed", [file.path for file in parts[number]]):
-            shares.append(in_own_process(lambda number=number: work([number]))[1])
-    return merged([*shares, Share(faults.found, frozenset())])
+        with faults.losing_files("was not analysed", parts[number]):
+            results.append(in_own_process(lambda number=number: work([number])))
+    for _, _, answers, questions in results:
+        texts.adopt(answers)
+        disk.answers.update(questions)
+    return [portion for _, found, _, _ in results for portion in found]
 
 
 def _in_epochs(files: Sequence[str], marked: list[Marked], options: AnalysisOptions) -> Share:
@@ -251,53 +279,37 @@ def _in_epochs(files: Sequence[str], marked: list[Marked], options: AnalysisOpti
             with faults.losing_files("was not divided into states", [file.path]):
                 states[file.path] = epochs(file.source)
     last = [_marked(states[file.path][-1], kept=True) if states.get(file.path) else file for file in marked]
-    share = merged([_in_shares(files, last, options), Share(faults.found, frozenset())])
     earlier = [_marked(state, kept=True) for found in states.values() for state in found[:-1]]
-    if not earlier:
-        return share
-    from nonstrict.check.examination import examine
+    shares = [Share(faults.found, frozenset())]
+    if earlier:
+        from nonstrict.check.examination import examined_alone
 
-    return merged([share, *(examine([state.path], [state], [(0, [state])], options) for state in earlier)])
-
-
-def _parts(marked: list[Marked], count: int) -> list[list[Marked]]:
-    """Neighbouring files stay together: what they call overlaps."""
-    total = sum(file.size for file in marked)
-    parts: list[list[Marked]] = [[] for _ in range(count)]
-    seen = 0
-    for file in marked:
-        parts[min(count - 1, seen * count // max(total, 1))].append(file)
-        seen += file.size
-    return [part for part in parts if part]
+        shares += [examined_alone(state, options) for state in earlier]
+    return merged([_in_shares(files, last, options), *shares])
 
 
-def merged(shares: Sequence[Share]) -> Share:
-    """One finding for each place, told where it is worst, for the nearest marked function."""
-    found: dict[tuple[object, ...], Finding] = {}
-    for share in shares:
-        for finding in share.findings:
-            keep_nearest(found, finding)
-    read = frozenset[str]().union(*(share.read for share in shares))
-    return Share(list(found.values()), read, merged_looks([share.looked for share in shares]))
+def _parts(marked: list[Marked], users: frozenset[str]) -> list[tuple[str, ...]]:
+    """Neighbouring files stay together: what they call overlaps.
 
-
-def keep_nearest(found: dict[tuple[object, ...], Finding], finding: Finding) -> None:
-    """Keep a finding unless a worse or nearer one of its rule is known at its place.
-
-    The order is total, so that it does not matter which came first.
+    Parts depend on the files alone, never on how many processes there are: the findings are the same for all. Where one
+    ends is told by the names of files, so that an edit, or one file more, leaves the others as they are.
     """
-    # Faults at one place are different things that were lost.
-    key = (finding.code, finding.span, finding.message if finding.code == INTERNAL_FAULT else "")
-    known = found.get(key)
-    if known is None or _rank(finding) < _rank(known):
-        found[key] = finding
-
-
-def _rank(finding: Finding) -> tuple[object, ...]:
-    texts = (finding.message, finding.note, finding.help)
-    about = finding.cause.subject if finding.cause is not None else None
-    told = (*texts, finding.function, finding.marker, finding.links, about or ())
-    return -finding.severity, len(finding.related), finding.related, told
+    sizes = {file.path: file.size for file in marked}
+    every = (*sizes, *sorted(users.difference(sizes)))
+    if sum(sizes.values()) <= _PART_BYTES:
+        return [every]
+    parts: list[list[str]] = [[]]
+    room = _PART_BYTES
+    for path in every:
+        room -= sizes.get(path, 0)
+        if room < 0 and parts[-1]:
+            parts.append([])
+            room = _PART_BYTES - sizes.get(path, 0)
+        parts[-1].append(path)
+        if crc32(os.path.basename(path).encode("utf-8", "surrogateescape")) % _PART_FILES == 0:
+            parts.append([])
+            room = _PART_BYTES
+    return [tuple(part) for part in parts if part]
 
 
 def _shown(

@@ -16,6 +16,13 @@ class Environment(NamedTuple):
     models: tuple[str, ...] = ()
 
 
+def environment_in(settings: Settings, known: Environment | None) -> Environment:
+    """The environment of some settings; what they say of another torch or models in one that is `known`."""
+    if known is None:
+        return environment_of(settings)
+    return known._replace(torch_version=settings.torch_version or known.torch_version, models=settings.models)
+
+
 def environment_of(settings: Settings) -> Environment:
     """The environment that the settings name, else the one that torch is found in from the project's root."""
     from nonstrict.knowledge.torch_version import installed_torch, site_packages

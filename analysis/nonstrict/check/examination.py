@@ -6,11 +6,12 @@ import ast
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.check.analysis import AnalysisOptions, Marked, Part, Share, keep_nearest, merged, syntax_error
+from nonstrict.check.analysis import AnalysisOptions, Marked, syntax_error
 from nonstrict.check.faults import Faults, beginning, examined_by
 from nonstrict.check.gathering import gathered
 from nonstrict.check.leading import at_calls
 from nonstrict.check.looking import looked_at
+from nonstrict.check.shares import Ground, Portion, Share, keep_nearest, merged
 from nonstrict.check.stack import with_deep_stack
 from nonstrict.check.workers import in_slices
 from nonstrict.coverage import Looked
@@ -30,8 +31,8 @@ from nonstrict.program.discovery import callers, roots
 from nonstrict.program.discovery.exports import Exports
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import Kind
-from nonstrict.program.linking.elsewhere import Bytes
 from nonstrict.program.linking.project import Project
+from nonstrict.program.linking.searches import Bytes
 from nonstrict.program.mutations.evidence import MODE_TEXTS
 from nonstrict.rules.base import report_at
 from nonstrict.rules.purity import asked
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
+    from nonstrict.check.shares import Known
     from nonstrict.coverage import Region as Covered
     from nonstrict.facts.outline import Chunk
     from nonstrict.fixes.code.documents import Document
@@ -56,64 +58,80 @@ _ALL = b"import *"
 _WRAPPER_LAYERS = 3
 
 
-def indexed(files: Sequence[str], marked: list[Marked], options: AnalysisOptions) -> Bytes:
-    """What the first pass through the bytes of all files finds, made in several processes before they part."""
-    found = Bytes(files, _overlays(marked, options))
-    found.take_over(in_slices(lambda paths: found.indexed(paths, MODE_TEXTS), files, options.jobs))
-    return found
+class Prepared(NamedTuple):
+    """What all parts have in common: a machine of which others are made, and by which names markers are applied.
+
+    `faults` are what was lost in looking for these.
+    """
+
+    scout: Machine
+    ground: Ground
+    marked: frozenset[str]
+    faults: tuple[Finding, ...] = ()
 
 
-def examine(
-    files: Sequence[str],
-    marked: list[Marked],
-    parts: Iterable[Part],
-    options: AnalysisOptions,
-    found: Bytes | None = None,
-) -> Share:
-    """The findings in the marked functions of some parts of the marked files; wrappers in all of them count.
+def texts_of(files: Sequence[str], marked: Iterable[Marked], options: AnalysisOptions) -> Bytes:
+    """The bytes of all files, as far as somebody will ask for them."""
+    return Bytes(files, _overlays(marked, options))
+
+
+def prepared(texts: Bytes, marked: list[Marked], options: AnalysisOptions, known: Known | None = None) -> Prepared:
+    """Go through all files once; `known` spares looking for what was asked before, and for names that stand."""
+    if known is not None:
+        texts.adopt(known.answers)
+    else:
+        texts.take_over(in_slices(lambda paths: texts.indexed(paths, MODE_TEXTS), texts.files, options.jobs))
+    ground = known.ground if known is not None and known.stands else None
+    return with_deep_stack(lambda: _prepared(texts, marked, options, ground))
+
+
+def _prepared(texts: Bytes, marked: list[Marked], options: AnalysisOptions, ground: Ground | None) -> Prepared:
+    models = models_of(options.models)
+    project = Project(options.site_packages, _overlays(marked, options), options.links, models, options.disk)
+    scout = engine.machine(project, texts.files, release_of(options.torch_version), texts)
+    if options.kept is not None:
+        options.kept.append(scout)
+    paths = frozenset(file.path for file in marked)
+    if ground is not None:
+        return Prepared(scout, ground, paths)
+    wrappers = _wrappers(texts.files, marked, scout)
+    return Prepared(scout, Ground(wrappers.exports, wrappers.users), paths, wrappers.faults)
+
+
+def examine(ready: Prepared, parts: Iterable[tuple[str, ...]], options: AnalysisOptions) -> list[Portion]:
+    """The findings in the marked functions of some parts of the project.
 
     Each part gets a machine of its own: what one finds does not depend on which others a process was handed before.
-    Part 0 also has the files which only use wrappers. `found` is what is known of the bytes of all files.
     """
-    return with_deep_stack(lambda: _examine(files, marked, parts, options, found))
+    documents: dict[str, Document | None] = {}
+    return with_deep_stack(lambda: [_portion(ready, part, options, documents) for part in parts])
 
 
-def _overlays(marked: list[Marked], options: AnalysisOptions) -> dict[str, Source]:
+def examined_alone(file: Marked, options: AnalysisOptions) -> Share:
+    """The findings in one file as if there was no other."""
+    options = options._replace(memory=None, jobs=1)
+    ready = prepared(texts_of([file.path], [file], options), [file], options)
+    return merged([portion.share for portion in examine(ready, [(file.path,)], options)])
+
+
+def _overlays(marked: Iterable[Marked], options: AnalysisOptions) -> dict[str, Source]:
     return {**options.overlays, **{file.path: file.source for file in marked if file.source is not None}}
 
 
-def _examine(
-    files: Sequence[str], marked: list[Marked], parts: Iterable[Part], options: AnalysisOptions, found: Bytes | None
-) -> Share:
-    torch = release_of(options.torch_version)
-    scout: Machine | None = None
-    wrappers = Wrappers()
-    shares: list[Share] = []
-    documents: dict[str, Document | None] = {}
-    for number, part in parts:
-        if scout is None:
-            models = models_of(options.models)
-            project = Project(options.site_packages, _overlays(marked, options), options.links, models)
-            scout = engine.machine(project, files, torch, found)
-            wrappers = _wrappers(files, marked, scout)
-            if options.kept is not None:
-                options.kept.append(scout)
-        machine = scout.anew()
-        if options.kept is not None:
-            options.kept.append(machine)
-        own = {file.path for file in part} | (wrappers.users if number == 0 else frozenset[str]())
-        task = Task(own, set(wrappers.users).union(file.path for file in marked), wrappers.exports)
-        faults = Faults()
-        with faults.losing_files("was not analysed", sorted(own)):
-            shares.append(examined(machine, task, options, documents=documents).share)
-        shares.append(Share([*faults.found, *(wrappers.faults if number == 0 else ())], frozenset()))
-    problems = [
-        syntax_error(problem)
-        for module in (scout.project.loaded() if scout is not None else ())
-        if module.path in wrappers.users
-        for problem in module.source.problems
-    ]
-    return merged([*shares, Share(problems, frozenset())])
+def _portion(
+    ready: Prepared, own: tuple[str, ...], options: AnalysisOptions, documents: dict[str, Document | None]
+) -> Portion:
+    machine, users = ready.scout.anew(), ready.ground.users
+    if options.kept is not None:
+        options.kept.append(machine)
+    task = Task(set(own), {*users, *ready.marked}, ready.ground.exports)
+    faults, found = Faults(), Share([], frozenset())
+    with faults.losing_files("was not analysed", sorted(own)):
+        found = examined(machine, task, options, documents=documents).share
+    read = (machine.project.module(path) for path in own if path in users)
+    problems = [syntax_error(problem) for module in read if module is not None for problem in module.source.problems]
+    share = merged([found, Share([*faults.found, *problems], frozenset(own))])
+    return Portion(own, share, machine.elsewhere.asked())
 
 
 def _wrappers(files: Sequence[str], marked: list[Marked], machine: Machine) -> Wrappers:
@@ -179,7 +197,8 @@ def examined(
         with faults.losing_files("was not looked at for fixes", sorted(task.own)):
             found = mended(machine, found, told, faults, documents, records, options.fixes)
         consulted = records.consulted
-    read = consulted.union(module.path for module in machine.project.loaded())
+    read = {*consulted, *machine.elsewhere.consulted, *machine.project.unreadable}
+    read.update(module.path for module in machine.project.loaded())
     looked = Looked()
     with faults.losing_files("was not searched for what it compiles", sorted(task.own)):
         looked, regions = looked_at(machine, task.own, (one.body for one in told), details=options.regions)

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from nonstrict.check.analysis import Analysis
-    from nonstrict.check.cache import Cache, Entry
+    from nonstrict.check.cache.parts import PartsMemory
+    from nonstrict.check.cache.runs import Cache, Entry
     from nonstrict.check.environment import Environment
     from nonstrict.check.files import NestedSettings
     from nonstrict.findings import Diagnostic
@@ -27,14 +28,15 @@ class RunOptions(NamedTuple):
 
     `standard_input` is (name, bytes) of a file that is not read from the disk. `nested` gives the settings of
     directories below that of the main settings; None where only the main settings count. `jobs` 0 means as many
-    as there are processors. `cache` allows reading and writing the cache. `progress` is told how many marked
-    functions are done, and how many there are. `overlays` are sources that stand for files of the same path. `kept`,
-    `probes`, `fixes`, `regions`: see `AnalysisOptions`. `environment` is that in which packages are installed, if it is
-    known already; settings may still name another torch.
+    as there are processors. `cache` allows reading the cache, and writing it if it `keeps` what is found. `progress` is
+    told how many marked functions are done, and how many there are. `overlays` are sources that stand for files of the
+    same path. `kept`, `probes`, `fixes`, `regions`: see `AnalysisOptions`. `environment` is that in which packages are
+    installed, if it is known already; settings may still name another torch.
     """
 
     jobs: int = 0
     cache: bool = False
+    keeps: bool = True
     standard_input: tuple[str, bytes] | None = None
     nested: NestedSettings | None = None
     progress: Callable[[int, int], None] | None = None
@@ -99,33 +101,41 @@ def _checked(paths: Sequence[str], settings: Settings, options: RunOptions, loss
         return CheckResult((), 0, failures, {}, unread=discovery.failures)
     special = options.standard_input is not None or options.overlays or options.regions
     if not options.cache or special or discovery.faults:
-        return _analysed(discovery, settings, options, standard_input)[0]
-    cache, hit = _remembered(discovery, settings, options, losses)
+        return _analysed(discovery, settings, options, standard_input, None)[0]
+    cache, hit = _remembered(paths, discovery, settings, options, losses)
     if cache is not None and hit is not None:
         count = len(discovery.files) - len(hit.unread)
         checked = () if hit.unread else tuple(discovery.files)
         unread = (*discovery.failures, *hit.unread)
         told = CheckResult(hit.diagnostics, count, _sentences(unread), {}, True, checked, unread=unread)
         return told._replace(counts=hit.counts, nested=discovery.nested, torch=cache.torch)
-    result, dependencies = _analysed(discovery, settings, options, None)
+    memory = _memory(cache, options) if cache is not None else None
+    result, dependencies = _analysed(discovery, settings, options, None, memory)
     # A fault may be gone with the next run, or its traceback be wanted.
-    if cache is not None and not result.faulty:
-        from nonstrict.check.cache import Entry
+    if cache is not None and memory is not None and memory.rest is not None and not result.faulty:
+        from nonstrict.check.cache.runs import Entry
 
         unread = result.unread[len(discovery.failures) :]
         with losses.losing("the cache was not written", cache.directory):
-            cache.store(Entry(result.diagnostics, unread, result.counts), dependencies)
+            cache.store(Entry(result.diagnostics, unread, result.counts), dependencies, memory.rest)
     return result
 
 
+def _memory(cache: Cache, options: RunOptions) -> PartsMemory:
+    from nonstrict.check.cache.parts import PartsMemory
+
+    return PartsMemory(cache, keeps=options.keeps)
+
+
 def _remembered(
-    discovery: Discovery, settings: Settings, options: RunOptions, losses: Losses
+    paths: Sequence[str], discovery: Discovery, settings: Settings, options: RunOptions, losses: Losses
 ) -> tuple[Cache | None, Entry | None]:
     """The cache entry of a run, and the answer that it holds; None for what cannot be told."""
-    from nonstrict.check.cache import cache_directory, open_cache
+    from nonstrict.check.cache.runs import open_cache
+    from nonstrict.check.cache.store import cache_directory
 
     with losses.losing("the cache was not read", cache_directory(settings)):
-        cache = open_cache(discovery, settings, fixes=options.fixes)
+        cache = open_cache(paths, discovery, settings, options.environment, fixes=options.fixes)
         return cache, cache.load()
     return None, None
 
@@ -156,7 +166,11 @@ def _validated(settings: Settings) -> None:
 
 
 def _analysed(
-    discovery: Discovery, settings: Settings, options: RunOptions, standard_input: Source | None
+    discovery: Discovery,
+    settings: Settings,
+    options: RunOptions,
+    standard_input: Source | None,
+    memory: PartsMemory | None,
 ) -> tuple[CheckResult, tuple[str, ...]]:
     """Analyse the files: the result, and the further files that it depends on."""
     from nonstrict.check.diagnostics import Presenter
@@ -165,7 +179,7 @@ def _analysed(
     presenter = Presenter(settings, discovery.nested)
     faults = Faults()
     environment = _environment(settings, discovery, faults, options.environment)
-    analysis = _analysis(discovery, environment, options, standard_input)
+    analysis = _analysis(discovery, environment, options, standard_input, memory)
     analysis.findings.extend((*discovery.faults, *faults.found))
     diagnostics = presenter.diagnostics(analysis, options.overlays)
     lost_things = sentences(diagnostics)
@@ -194,21 +208,24 @@ def _dependencies(analysis: Analysis) -> tuple[str, ...]:
 
 def _environment(settings: Settings, discovery: Discovery, faults: Faults, known: Environment | None) -> Environment:
     """The user's environment, unless it is known; what the settings say of it where it cannot be looked at."""
-    from nonstrict.check.environment import Environment, environment_of
+    from nonstrict.check.environment import Environment, environment_in
 
-    if known is not None:
-        return known._replace(torch_version=settings.torch_version or known.torch_version, models=settings.models)
     first = next(iter(discovery.files), os.curdir)
     with faults.losing("was not looked at", "the environment of the project", beginning(first)):
-        return environment_of(settings)
+        return environment_in(settings, known)
     return Environment(settings.torch_version, (), settings.models)
 
 
 def _analysis(
-    discovery: Discovery, environment: Environment, options: RunOptions, standard_input: Source | None
+    discovery: Discovery,
+    environment: Environment,
+    options: RunOptions,
+    standard_input: Source | None,
+    memory: PartsMemory | None,
 ) -> Analysis:
     """Run the analysis for the torch of the user's environment."""
     from nonstrict.check.analysis import AnalysisOptions, analyse
+    from nonstrict.program.linking.disk import Disk
 
     return analyse(
         discovery.files,
@@ -228,6 +245,8 @@ def _analysis(
             fixes=options.fixes,
             regions=options.regions,
             links=discovery.links,
+            memory=memory,
+            disk=Disk(),
         ),
     )
 

@@ -14,6 +14,8 @@ T = TypeVar("T")
 _Item = TypeVar("_Item")
 #: Fewer items are not worth another process, where each is looked at for a tenth of a millisecond.
 _MIN_SHARED = 400
+#: Bytes of a number in a pipe, which holds 65,536.
+_WIDTH = 2
 #: Slices for each process: one that is slowed down leaves more to the others.
 _SLICES = 4
 
@@ -32,14 +34,14 @@ def in_processes(
 ) -> list[T]:
     """Run `work` in several processes, this one among them; each is handed the next part's number when it asks.
 
-    The results must be picklable. Must be called while the process has one thread. At most 255 parts. Where `lost` is
-    given, what became of processes that failed is added to it, and only the results of the others are returned.
+    The results must be picklable. Must be called while the process has one thread. At most 30,000 parts. Where `lost`
+    is given, what became of processes that failed is added to it, and only the results of the others are returned.
 
     Raises:
         WorkerError: the work failed in a process, and `lost` is not given.
     """
     numbers, writer = os.pipe()
-    os.write(writer, bytes(range(parts)))
+    os.write(writer, b"".join(number.to_bytes(_WIDTH, "big") for number in range(parts)))
     os.close(writer)
     children = [_start(lambda: work(_numbers(numbers))) for _ in range(jobs - 1)]
     try:
@@ -99,7 +101,7 @@ def in_slices(work: Callable[[Sequence[_Item]], T], items: Sequence[_Item], jobs
     jobs = min(jobs, 1 + len(items) // _MIN_SHARED)
     if jobs < 2 or not can_fork():
         return [work(items)]
-    count = min(jobs * _SLICES, 255)
+    count = jobs * _SLICES
     bounds = [len(items) * number // count for number in range(count + 1)]
 
     def some(numbers: Iterable[int]) -> list[tuple[int, T]]:
@@ -112,8 +114,8 @@ def in_slices(work: Callable[[Sequence[_Item]], T], items: Sequence[_Item], jobs
 
 def _numbers(descriptor: int) -> Iterator[int]:
     """The numbers of parts that no process has taken yet; a read from a pipe takes one, whoever reads."""
-    while taken := os.read(descriptor, 1):
-        yield taken[0]
+    while taken := os.read(descriptor, _WIDTH):
+        yield int.from_bytes(taken, "big")
 
 
 def _start(task: Callable[[], T]) -> tuple[int, int]:

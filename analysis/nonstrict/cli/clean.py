@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Remove the cache directory, if it is one, and what experiments with the project compiled."""
-    from nonstrict.check.cache import cache_directory
+    from nonstrict.check.cache.store import cache_directory
 
     if not os.path.exists(options.path):
         return report_failure(f"{options.path}: does not exist")
@@ -48,7 +48,7 @@ def _remove_compiled(root: str) -> None:
 def _remove_results(directory: str) -> int:
     import shutil
 
-    from nonstrict.check.cache import is_cache
+    from nonstrict.check.cache.store import is_cache
 
     if not os.path.isdir(directory):
         sys.stdout.write(f"There is no cache at {directory}.\n")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.confirm.import_names import imported_as
 from nonstrict.confirm.slices import statements_of
 from nonstrict.facts.words import Words
+from nonstrict.program.linking.disk import Disk
 from nonstrict.program.linking.source_folders import source_folders
 from nonstrict.text.trees import tree_of
 
@@ -169,4 +170,4 @@ def module_names(path: str, root: str, package_root: str) -> frozenset[str]:
 
 def search_path(root: str) -> list[str]:
     """The directories of a project that hold modules: the root, and its folders of sources."""
-    return [os.path.normpath(root), *source_folders(os.path.abspath(root))]
+    return [os.path.normpath(root), *source_folders(os.path.abspath(root), Disk())]

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from nonstrict.program.domain.definitions import Class, Function
-    from nonstrict.program.linking.elsewhere import Bytes
     from nonstrict.program.linking.project import Project
+    from nonstrict.program.linking.searches import Bytes
     from nonstrict.program.state.frames import Frame
     from nonstrict.program.state.machine import Machine
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from nonstrict.check.analysis import AnalysisOptions, Marked, Share, merged, syntax_error
+from nonstrict.check.analysis import AnalysisOptions, Marked, syntax_error
 from nonstrict.check.diagnostics import Presenter
 from nonstrict.check.environment import environment_of
-from nonstrict.check.examination import Task, examine, examined
+from nonstrict.check.examination import Task, examined, examined_alone
 from nonstrict.check.faults import is_faulty
 from nonstrict.check.files import discover
 from nonstrict.check.live.calling import Caller, callers_of
@@ -25,8 +25,10 @@ from nonstrict.check.live.known import Known
 from nonstrict.check.live.marked import MarkedFiles
 from nonstrict.check.live.remembered import Remembered
 from nonstrict.check.live.results import Mark, Result, Results, located, shown_marks
-from nonstrict.check.live.texts import Text, differing_lines, entered, may_register, on_disk, opened
+from nonstrict.check.live.texts import Text, differing_lines, entered, on_disk, opened
 from nonstrict.check.live.units import again, seen
+from nonstrict.check.registering import may_register
+from nonstrict.check.shares import Share, merged
 from nonstrict.check.stack import undisturbed
 from nonstrict.knowledge.markers import may_mark
 from nonstrict.knowledge.releases import release_of
@@ -34,7 +36,7 @@ from nonstrict.models.library import models_of
 from nonstrict.program import engine
 from nonstrict.program.discovery.exports import Exports
 from nonstrict.program.discovery.registrations import Registered
-from nonstrict.program.linking.elsewhere import stem_of
+from nonstrict.program.linking.imports import stem_of
 from nonstrict.program.linking.project import Project
 
 if TYPE_CHECKING:
@@ -341,8 +343,7 @@ class Folder:
 
     def _may_register(self, path: str) -> bool:
         """Whether a file that comes or goes registers something, as far as its text is known."""
-        code = self._code(path)
-        return not code or may_register(code)
+        return not (code := self._code(path)) or may_register(code)
 
     def _list_again(self, *, registering: bool) -> None:
         """Files came or went: look which there are now, and only at those that are new."""
@@ -419,7 +420,7 @@ class Folder:
     def _remember(self) -> None:
         """Keep what was found for the next session; nothing was edited since the files were read."""
         found = [one for path in self.files_with_findings() for one in self.found(path)]
-        self._remembered.keep(found, self._results.read(), self._results.counts())
+        self._remembered.keep(found, self._results, self._scout.project.disk.answers)
 
     def _code(self, path: str) -> str:
         """What the analysis knows as the text of a file."""
@@ -485,14 +486,13 @@ class Folder:
     def _task(self, path: str) -> Task:
         return Task({path}, self._marked.paths(), self._marked.exports)
 
-    def _earlier(self, state: Source) -> Any:
+    def _earlier(self, state: Source) -> Share:
         """What a notebook or page held before a cell defined something anew."""
-        marked = [Marked(state.path, len(state.code), may_wrap=False, source=state)]
-        return examine([state.path], marked, [(0, marked)], self._options._replace(overlays={}))
+        marked = Marked(state.path, len(state.code), may_wrap=False, source=state)
+        return examined_alone(marked, self._options._replace(overlays={}))
 
     def _holds_markers(self, path: str) -> bool:
-        source = self.source(path)
-        return source is not None and may_mark(source.code.encode("utf-8", "surrogatepass"))
+        return (source := self.source(path)) is not None and may_mark(source.code.encode("utf-8", "surrogatepass"))
 
     def _own_errors(self, path: str) -> list[Finding]:
         text = self._texts.get(path)

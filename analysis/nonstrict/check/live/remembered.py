@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nonstrict.check.cache import Entry, open_cache
+from nonstrict.check.cache.asked import kept
+from nonstrict.check.cache.runs import Entry, open_cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from nonstrict.check.cache.asked import Questions
     from nonstrict.check.files import Discovery
-    from nonstrict.coverage import Counts
+    from nonstrict.check.live.results import Results
     from nonstrict.findings import Diagnostic
     from nonstrict.settings.model import Settings
 
@@ -20,7 +22,7 @@ class Remembered:
 
     def __init__(self, discovery: Discovery, settings: Settings) -> None:
         """Look for an entry that holds."""
-        self._cache = open_cache(discovery, settings, fixes=None)
+        self._cache = open_cache([settings.root], discovery, settings, fixes=None)
         entry = self._cache.load()
         self._found: dict[str, tuple[Diagnostic, ...]] | None = None
         self._holds = True
@@ -49,6 +51,7 @@ class Remembered:
         self._found = None
         return wanted
 
-    def keep(self, diagnostics: Iterable[Diagnostic], dependencies: Iterable[str], counts: Counts) -> None:
-        """Keep what is known for the next session."""
-        self._cache.store(Entry(tuple(diagnostics), (), counts), tuple(dependencies))
+    def keep(self, diagnostics: Iterable[Diagnostic], results: Results, questions: Questions) -> None:
+        """Keep what is known for the next session, with what was read and what the disk was asked for it."""
+        rest = kept(questions, self._cache, None)
+        self._cache.store(Entry(tuple(diagnostics), (), results.counts()), results.read(), rest)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.check.analysis import Share, merged
 from nonstrict.check.faults import is_faulty, log_faults
+from nonstrict.check.shares import Share, merged
 from nonstrict.coverage import Looked
 from nonstrict.coverage import merged as merged_looks
 from nonstrict.program.contracts.marks import unattached
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nonstrict.coverage import Counts, Region
     from nonstrict.findings import Finding, Location, Span
     from nonstrict.program.contracts.marked_body import MarkedBody
-    from nonstrict.program.linking.elsewhere import Asked
+    from nonstrict.program.linking.searches import Asked
     from nonstrict.text.source import Source
 
 

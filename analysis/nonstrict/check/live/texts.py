@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.outline import Outline
@@ -12,9 +11,6 @@ from nonstrict.text.source import UnreadableSource, read_source, repaired, sourc
 if TYPE_CHECKING:
     from nonstrict.program.domain.modules import Module
     from nonstrict.text.source import Source
-
-#: What may register something for the whole program: that is not asked by name.
-_REGISTERING = re.compile(r"register|impl|pytree|dataclass")
 
 
 class Text(NamedTuple):
@@ -80,11 +76,6 @@ def differing_lines(before: str, after: str) -> tuple[str, str]:
         text[first : len(text) if (line := text.find("\n", end)) < 0 else line]
         for text, end in zip((before, after), ends, strict=True)
     )
-
-
-def may_register(code: str) -> bool:
-    """Whether a part of a text may register something."""
-    return _REGISTERING.search(code) is not None
 
 
 def _common(left: str, right: str) -> int:

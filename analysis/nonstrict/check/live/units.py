@@ -12,15 +12,16 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.check.analysis import keep_nearest
 from nonstrict.check.live.mentions import Mentions, Piece, edited_sheet, names_operators, parts_of, sheet_of
 from nonstrict.check.live.results import SeenMark, seen_mark
 from nonstrict.check.live.texts import differing_lines
+from nonstrict.check.shares import keep_nearest
 from nonstrict.facts.words import identifiers
 from nonstrict.program.contracts.marks import unattached
 from nonstrict.program.domain import marker_words
 from nonstrict.program.domain.effects import span_of
-from nonstrict.program.linking.elsewhere import imported_words, stem_of
+from nonstrict.program.linking.imports import stem_of
+from nonstrict.program.linking.searches import imported_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

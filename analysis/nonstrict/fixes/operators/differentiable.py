@@ -12,7 +12,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.program.domain.values import TENSORS, Flag, Kind
-from nonstrict.program.linking.elsewhere import stem_of
+from nonstrict.program.linking.imports import stem_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,8 +69,7 @@ def _asks_for_gradients(uses: Uses, document: Document) -> bool:
     """Whether a file, or one that imports it in some steps, asks for gradients; also if these are too many to read."""
     paths = _importing(uses, document.path)
     words = (*_ASKS, *(name.rpartition(".")[2] for name in _FUNCTIONS))
-    found = uses.documents.machine.elsewhere.found
-    held = {path for path in paths if any(word.encode() in found.data(path) for word in words)}
+    held = paths.intersection(uses.documents.machine.elsewhere.holding(words))
     if len(held) > _MAX_FILES:
         return True
     documents = (uses.documents.document(path) for path in sorted(held))
@@ -86,12 +85,11 @@ def _known(uses: Uses, document: Document) -> bool:
 
 def _importing(uses: Uses, path: str) -> set[str]:
     """A file and those that import something named like it, or like one that does."""
-    found = uses.documents.machine.elsewhere.found
-    found.search([])
+    elsewhere = uses.documents.machine.elsewhere
     known = {path}
     pending = [path]
     while pending:
-        for other in found.importers.get(stem_of(pending.pop()), ()):
+        for other in elsewhere.importing(stem_of(pending.pop())):
             if other not in known:
                 known.add(other)
                 pending.append(other)

@@ -59,15 +59,14 @@ class Uses:
 
         With `path` only those that import that module, or a package it lies in, or name it as text.
         """
-        found = self.documents.machine.elsewhere.found
+        elsewhere = self.documents.machine.elsewhere
         sought = word.encode("utf-8", "surrogateescape")
-        found.search([sought])
-        paths = found.texts[sought]
+        paths = elsewhere.holding([word])
         if path:
             dotted = self.machine.project.name_of(path)[1].encode("utf-8", "surrogateescape").split(b".")
-            importing = {path}.union(*(found.importers.get(part, ()) for part in dotted))
+            importing = {path}.union(*(elsewhere.importing(part) for part in dotted))
             named = b"%s.%s" % (dotted[-1], sought)
-            paths = [one for one in paths if one in importing or _mentions(found.data(one), named)]
+            paths = [one for one in paths if one in importing or _mentions(elsewhere.data(one), named)]
         documents = [self.documents.document(one) for one in paths[:_MAX_FILES]]
         known = [document for document in documents if document is not None]
         return known if len(known) == len(paths) else None

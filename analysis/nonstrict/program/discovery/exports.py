@@ -53,6 +53,20 @@ class Exports:
         self._compiling: dict[str, set[str]] = {}
         self._imported: WeakKeyDictionary[Module, set[str]] = WeakKeyDictionary()
 
+    def told(self) -> tuple[list[tuple[str, Mapping[str, bool]]], list[tuple[str, list[str]]]]:
+        """All that is known, for `of`."""
+        return sorted(self._of.items()), [(name, sorted(paths)) for name, paths in sorted(self._compiling.items())]
+
+    @classmethod
+    def of(
+        cls, known: Iterable[tuple[str, Mapping[str, bool]]], compiling: Iterable[tuple[str, Iterable[str]]]
+    ) -> Exports:
+        """What is known by name: the files, with whether it is a marker there, and those where it only compiles."""
+        made = cls()
+        made._of = {name: dict(paths) for name, paths in known}
+        made._compiling = {name: set(paths) for name, paths in compiling}
+        return made
+
     def known(self) -> Mapping[str, frozenset[str]]:
         """The names, with the files that they are known in."""
         return {name: frozenset(paths) for name, paths in self._of.items()}

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from nonstrict.program.domain.definitions import Operator
     from nonstrict.program.domain.modules import Binding, Module
-    from nonstrict.program.linking.elsewhere import Bytes
     from nonstrict.program.linking.project import Project
+    from nonstrict.program.linking.searches import Bytes
     from nonstrict.program.state.machine import Machine
 
 _LIBRARY_CALLS = frozenset({"impl", "impl_"})

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.definitions import Class, Function
     from nonstrict.program.domain.modules import Module
     from nonstrict.program.domain.values import Value
-    from nonstrict.program.linking.elsewhere import Bytes
     from nonstrict.program.linking.project import Project
+    from nonstrict.program.linking.searches import Bytes
     from nonstrict.program.state.contracts_protocol import Contracts
 
 

@@ -7,13 +7,15 @@ Package managers install them so that imports lead to their sources: uv by `[too
 from __future__ import annotations
 
 import os
-from glob import escape, glob
+from glob import escape
 from typing import TYPE_CHECKING
 
 from nonstrict.program.linking.project_tables import at, entries, named, tables, tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from nonstrict.program.linking.disk import Disk
 
 _SETTINGS = "pyproject.toml"
 _WORKSPACE = ("uv", "workspace")
@@ -24,24 +26,24 @@ _GROUPS = ("poetry", "group")
 _MAX_ABOVE = 5
 
 
-def linked_projects(root: str) -> tuple[str, ...]:
+def linked_projects(root: str, disk: Disk) -> tuple[str, ...]:
     """The absolute folders of the other projects that a project in an absolute folder can import from."""
-    if not os.path.isfile(os.path.join(root, _SETTINGS)):
+    if not disk.is_file(os.path.join(root, _SETTINGS)):
         return ()
     found: dict[str, None] = {}
-    pending = [root, *_dependencies(root), *_workspace(root)]
+    pending = [root, *_dependencies(root, disk), *_workspace(root, disk)]
     while pending:
         one = pending.pop(0)
         if one not in found:
             found[one] = None
-            pending += _dependencies(one)
+            pending += _dependencies(one, disk)
     found.pop(root)
     return tuple(found)
 
 
-def _dependencies(root: str) -> Iterator[str]:
+def _dependencies(root: str, disk: Disk) -> Iterator[str]:
     """The folders of dependencies that are given by their path; archives have no sources to import from."""
-    tools = tools_of(root)
+    tools = tools_of(root, disk)
     groups = (at(group, ("dependencies",)) for group in tables(at(tools, _GROUPS)))
     for dependencies in (at(tools, _SOURCES), at(tools, _POETRY), *groups):
         for told in tables(dependencies):
@@ -49,32 +51,32 @@ def _dependencies(root: str) -> Iterator[str]:
             for one in entries(told) or [told]:
                 path = at(one, ("path",))
                 folder = os.path.normpath(os.path.join(root, path)) if isinstance(path, str) else ""
-                if os.path.isdir(folder):
+                if disk.is_folder(folder):
                     yield folder
 
 
-def _workspace(root: str) -> tuple[str, ...]:
+def _workspace(root: str, disk: Disk) -> tuple[str, ...]:
     """The projects of the workspace that a project is the root or a member of."""
     here = root
     for _ in range(_MAX_ABOVE):
-        members = _members(here)
+        members = _members(here, disk)
         if members is not None:
             return (here, *members) if root in (here, *members) else ()
         here = os.path.dirname(here)
     return ()
 
 
-def _members(root: str) -> list[str] | None:
+def _members(root: str, disk: Disk) -> list[str] | None:
     """The members of the workspace whose root a folder is; None if it is none."""
-    tools = tools_of(root)
+    tools = tools_of(root, disk)
     if not isinstance(at(tools, _WORKSPACE), dict):
         return None
-    excluded = set(_matching(root, named(at(tools, (*_WORKSPACE, "exclude")))))
-    found = [one for one in _matching(root, named(at(tools, (*_WORKSPACE, "members")))) if one not in excluded]
-    return [one for one in dict.fromkeys(found) if os.path.isfile(os.path.join(one, _SETTINGS))]
+    excluded = set(_matching(root, disk, named(at(tools, (*_WORKSPACE, "exclude")))))
+    found = [one for one in _matching(root, disk, named(at(tools, (*_WORKSPACE, "members")))) if one not in excluded]
+    return [one for one in dict.fromkeys(found) if disk.is_file(os.path.join(one, _SETTINGS))]
 
 
-def _matching(root: str, patterns: list[str]) -> Iterator[str]:
+def _matching(root: str, disk: Disk, patterns: list[str]) -> Iterator[str]:
     """The folders that some patterns match below a folder."""
     for pattern in patterns:
-        yield from (os.path.normpath(one) for one in sorted(glob(os.path.join(escape(root), pattern), recursive=True)))
+        yield from (os.path.normpath(one) for one in disk.matching(os.path.join(escape(root), pattern)))

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from nonstrict.models.library import SHIPPED, Models
 from nonstrict.program.domain.modules import Module
+from nonstrict.program.linking.disk import Disk
 from nonstrict.program.linking.search_path import folders_above, has_init, import_root, search_path
 from nonstrict.program.linking.source_folders import Sources, sources_of
 from nonstrict.program.linking.sys_path import changes_path
@@ -39,10 +40,12 @@ class Project:
         overlays: dict[str, Source] | None = None,
         links: Mapping[str, str] | None = None,
         models: Models = SHIPPED,
+        disk: Disk | None = None,
     ) -> None:
         self.site_packages = tuple(site_packages)
         self.overlays = overlays if overlays is not None else {}
         self.models = models
+        self.disk = disk or Disk()
         self.unreadable: dict[str, str] = {}
         self._modules: dict[str, Module | None] = {}
         #: what the disk answered, and modules as they were last left: true for whoever asks (`anew`)
@@ -69,19 +72,17 @@ class Project:
         self._outer: dict[str, list[str]] = {}
 
     def anew(self) -> Project:
-        """The same files, with the modules loaded so far, as if no machine had asked anything of them yet.
+        """The same files, as if no machine had asked anything of them yet.
 
-        What texts and the disk tell is shared, what was found out by interpreting is not: answers that depend on that
-        do not depend on who asked before.
+        What texts and the disk tell is shared, what was found out by interpreting is not, nor which modules are loaded:
+        answers that depend on that do not depend on who asked before.
         """
-        other = Project(self.site_packages, self.overlays, models=self.models)
+        other = Project(self.site_packages, self.overlays, models=self.models, disk=self.disk)
         other.unreadable, other._names, other._is_package = self.unreadable, self._names, self._is_package
         other._searched, other._installed, other._known = self._searched, self._installed, self._known
         other._begun, other._folders, other._spelled = self._begun, self._folders, self._spelled
         other._sources, other._changing, other._outer = self._sources, self._changing, self._outer
         other._real_folders, other._lying, other.reached = self._real_folders, self._lying, self.reached
-        for module in self.loaded():
-            other.module(module.path)
         return other
 
     def module(self, path: str) -> Module | None:
@@ -167,7 +168,7 @@ class Project:
     def _named(self, path: str, code: str) -> tuple[str, str]:
         root, name = import_root(path, code, self._package)
         if root not in self._outer:
-            self._outer[root] = folders_above(root, frozenset(self.site_packages))
+            self._outer[root] = folders_above(root, self.disk, frozenset(self.site_packages))
         for folder in self._outer[root]:
             for package, place in self._told(folder).packages:
                 below = os.path.relpath(os.path.join(root, *name.split(".")), place)
@@ -217,7 +218,7 @@ class Project:
 
     def _told(self, folder: str) -> Sources:
         if folder not in self._sources:
-            self._sources[folder] = sources_of(folder)
+            self._sources[folder] = sources_of(folder, self.disk)
         return self._sources[folder]
 
     def changing(self, folder: str, dotted: str, importer: Module) -> Module | None:
@@ -238,11 +239,9 @@ class Project:
         overlay = self.overlays.get(path) or self.overlays.get(os.path.relpath(path))
         if overlay is not None:
             return changes_path(overlay.code)
-        try:
-            with open(path, encoding="utf-8", errors="replace") as file:
-                return changes_path(file.read())
-        except OSError:
-            return False
+        # Whoever remembers what was found takes care of the texts of the run.
+        content = self.disk.read(path) if self._is_listed(path) else self.disk.content(path)
+        return content is not None and changes_path(content.decode("utf-8", "replace"))
 
     def _called(self, path: str, importer: Module) -> str:
         """A file as files of the run are called: as it was listed, else absolute if the importer is."""
@@ -264,13 +263,13 @@ class Project:
         """The path of a file that leads over no link."""
         folder, name = os.path.split(path)
         if folder not in self._real_folders:
-            self._real_folders[folder] = os.path.realpath(folder)
-        real = os.path.join(self._real_folders[folder], name)
-        return os.path.realpath(real) if os.path.islink(real) else real
+            self._real_folders[folder] = self.disk.real(folder)
+        return self.disk.real(os.path.join(self._real_folders[folder], name))
 
     def beside(self, module: Module, name: str) -> Iterator[Module]:
         """The files of a name in the folder of a module and in those above, up to the root of the project."""
-        for folder in folders_above(os.path.dirname(os.path.abspath(module.path)), frozenset(self.site_packages)):
+        own = os.path.dirname(os.path.abspath(module.path))
+        for folder in folders_above(own, self.disk, frozenset(self.site_packages)):
             path = os.path.join(folder, name)
             found = self.module(self._called(path, module)) if self._is_file(path) else None
             if found is not None:
@@ -293,7 +292,7 @@ class Project:
     def find_installed(self, dotted: str) -> str | None:
         """The file of an installed module: a `.py` or a compiled extension; None if it is not installed."""
         if dotted not in self._installed:
-            found = (self._below(folder, dotted) or _extension(folder, dotted) for folder in self.site_packages)
+            found = (self._below(folder, dotted) or self._extension(folder, dotted) for folder in self.site_packages)
             self._installed[dotted] = next((path for path in found if path), None)
         return self._installed[dotted]
 
@@ -327,7 +326,7 @@ class Project:
 
     def _package(self, folder: str) -> bool:
         if folder not in self._is_package:
-            self._is_package[folder] = has_init(folder)
+            self._is_package[folder] = has_init(folder, self.disk)
         return self._is_package[folder]
 
     def _search(self, dotted: str, importer: Module) -> str | None:
@@ -346,7 +345,7 @@ class Project:
         if key not in self._begun:
             base = os.path.join(folder, first)
             named = any(package.partition(".")[0] == first for package, _ in self._told(folder).packages)
-            self._begun[key] = named or os.path.isdir(base) or self._is_file(base + ".py")
+            self._begun[key] = named or self.disk.is_folder(base) or self._is_file(base + ".py")
         return self._begun[key] or any(path.startswith(folder) for path in (*self.overlays, *self._unsaved))
 
     def _below(self, folder: str, dotted: str) -> str | None:
@@ -364,7 +363,13 @@ class Project:
         return os.path.join(place, *dotted[len(package) + 1 :].split(".")).rstrip(os.sep) if place else ""
 
     def _is_file(self, path: str) -> bool:
-        return os.path.isfile(path) or path in self.overlays or path in self._unsaved
+        return self.disk.is_file(path) or path in self.overlays or path in self._unsaved
+
+    def _extension(self, folder: str, dotted: str) -> str | None:
+        """The compiled extension of a dotted name below a folder."""
+        base = os.path.join(folder, *dotted.split(".")) + "."
+        compiled = (name for name in self.disk.beginning(base) if name.endswith((".so", ".pyd")))
+        return next((os.path.join(os.path.dirname(base), name) for name in compiled), None)
 
 
 def _parts(path: str, folder: str) -> list[str]:
@@ -373,14 +378,3 @@ def _parts(path: str, folder: str) -> list[str]:
     if parts[0] == os.pardir:
         return []
     return parts[:-1] if parts[-1] == "__init__" else parts
-
-
-def _extension(folder: str, dotted: str) -> str | None:
-    """The compiled extension of a dotted name below a folder."""
-    folder, stem = os.path.split(os.path.join(folder, *dotted.split(".")))
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        return None
-    compiled = (name for name in names if name.startswith(stem + ".") and name.endswith((".so", ".pyd")))
-    return next((os.path.join(folder, name) for name in compiled), None)

@@ -10,29 +10,26 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from nonstrict.program.linking.disk import Disk
 
-def tools_of(root: str) -> object:
+
+def tools_of(root: str, disk: Disk) -> object:
     """The tables of tools in the `pyproject.toml` of a folder."""
-    path = os.path.join(root, "pyproject.toml")
-    try:
-        status = os.stat(path)
-    except OSError:
-        return {}
-    return _read(path, (status.st_mtime_ns, status.st_size, status.st_ino))
+    content = disk.content(os.path.join(root, "pyproject.toml"))
+    return _tools_in(content) if content is not None else {}
 
 
 @lru_cache(maxsize=256)
-def _read(path: str, state: tuple[int, int, int]) -> object:
-    """The tables of tools in a file, which is in some state: each is read once, and again where it was changed."""
+def _tools_in(content: bytes) -> object:
+    """The tables of tools in what a file holds."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
 
     try:
-        with open(path, "rb") as file:
-            return tomllib.load(file).get("tool", {})
-    except (OSError, ValueError, RecursionError):
+        return tomllib.loads(content.decode().replace("\r\n", "\n")).get("tool", {})
+    except (ValueError, RecursionError):
         return {}
 
 

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 from nonstrict.program.linking import sys_path
+from nonstrict.program.linking.disk import Disk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +32,12 @@ _RELATIVE = re.compile(r"^[ \t]*from[ \t]+(\.+)", re.MULTILINE)
 
 
 class Places(Protocol):
-    """What is asked of the disk."""
+    """What is asked of the project."""
+
+    @property
+    def disk(self) -> Disk:
+        """What tells which files there are."""
+        ...
 
     def sources(self, folder: str) -> tuple[str, ...]:
         """The folders of sources that a project in a folder has (`nonstrict.program.linking.source_folders`)."""
@@ -59,19 +65,20 @@ def import_root(path: str, code: str, is_package: Callable[[str], bool]) -> tupl
     return folder, ".".join(packages if stem == "__init__" else [*packages, stem])
 
 
-def has_init(folder: str) -> bool:
+def has_init(folder: str, disk: Disk) -> bool:
     """Whether a folder is a package by its `__init__.py`."""
-    return bool(folder) and os.path.isfile(os.path.join(folder, "__init__.py"))
+    return bool(folder) and disk.is_file(os.path.join(folder, "__init__.py"))
 
 
 def project_of(path: str, code: str) -> str:
     """The folder of the project of a file; where nothing marks one, its outermost package, or its own folder."""
-    root, name = import_root(path, code, has_init)
-    top = folders_above(root)[-1]
-    if _is_project(top):
+    disk = Disk()
+    root, name = import_root(path, code, lambda folder: has_init(folder, disk))
+    top = folders_above(root, disk)[-1]
+    if _is_project(top, disk):
         return top
     package = os.path.join(root, name.partition(".")[0])
-    return package if os.path.isdir(package) else root
+    return package if disk.is_folder(package) else root
 
 
 def relative_level(code: str) -> int:
@@ -85,15 +92,15 @@ def search_path(module: Module, root: str, ends: frozenset[str], places: Places)
     `root` is the folder that holds the outermost package of the file, or the file itself; `ends` are folders from which
     nothing leads up: those of installed packages.
     """
-    around = folders_above(root, ends)
+    around = folders_above(root, places.disk, ends)
 
     def changing(folder: str, dotted: str) -> Module | None:
         return places.changing(folder, dotted, module)
 
-    added = sys_path.additions(module, around, changing)
+    added = sys_path.additions(module, around, changing, places.disk)
     # pytest imports these before the tests below them.
     prepared = [one for folder in around if (one := changing(folder, _PREPARING)) is not None and one is not module]
-    tested = [sys_path.additions(one, around, changing) for one in prepared]
+    tested = [sys_path.additions(one, around, changing, places.disk) for one in prepared]
     # A file that imports by the name of a folder that it lies in is not run from within that folder.
     named = [above for below, above in pairwise(around) if _names(module.source.code, os.path.basename(below))]
     with_sources = [one for folder in (*named, *around) for one in (folder, *places.sources(folder))]
@@ -101,10 +108,10 @@ def search_path(module: Module, root: str, ends: frozenset[str], places: Places)
     return tuple(dict.fromkeys((*added.before, *with_sources, *added.behind, *further)))
 
 
-def folders_above(root: str, ends: frozenset[str] = frozenset()) -> list[str]:
+def folders_above(root: str, disk: Disk, ends: frozenset[str] = frozenset()) -> list[str]:
     """A folder and those above it, up to the root of the project or one of `ends`."""
     around = [root]
-    while not _ends(around[-1]) and around[-1] not in ends and len(around) <= _MAX_ABOVE:
+    while not _ends(around[-1], disk) and around[-1] not in ends and len(around) <= _MAX_ABOVE:
         parent = os.path.dirname(around[-1])
         if os.path.dirname(parent) == parent:
             break
@@ -119,10 +126,10 @@ def _names(code: str, folder: str) -> bool:
     return re.search(rf"^[ \t]*(?:from|import)[ \t]+{re.escape(folder)}\.", code, re.MULTILINE) is not None
 
 
-def _is_project(folder: str) -> bool:
-    return any(os.path.exists(os.path.join(folder, name)) for name in _PROJECT)
+def _is_project(folder: str, disk: Disk) -> bool:
+    return any(disk.exists(os.path.join(folder, name)) for name in _PROJECT)
 
 
-def _ends(folder: str) -> bool:
+def _ends(folder: str, disk: Disk) -> bool:
     """Whether no import leads out of a folder: it holds a project, or an environment."""
-    return _is_project(folder) or os.path.isfile(os.path.join(folder, "pyvenv.cfg"))
+    return _is_project(folder, disk) or disk.is_file(os.path.join(folder, "pyvenv.cfg"))

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.walk import walk
 from nonstrict.program.domain.modules import Module
 from nonstrict.program.linking.sys_path import PathReader
-from nonstrict.text.source import UnreadableSource, read_source
+from nonstrict.text.source import UnreadableSource, source_from_bytes
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from nonstrict.program.linking.disk import Disk
 
 _WORDS = ("package_dir", "find_packages", "find_namespace_packages")
 _SETUP = frozenset({"setuptools.setup", "distutils.core.setup"})
@@ -27,15 +29,16 @@ _FINDING = frozenset(
 )
 
 
-def told_to_setup(path: str) -> list[tuple[str, str]]:
+def told_to_setup(path: str, disk: Disk) -> list[tuple[str, str]]:
     """Packages ("" for any) and their folders, as the script at a path gives them to `setup`.
 
     That is `package_dir={"": "python"}`, and the folders in which it finds packages.
     """
-    if not os.path.isfile(path):
+    content = disk.content(path)
+    if content is None:
         return []
     try:
-        source = read_source(path)
+        source = source_from_bytes(path, content)
         if not any(word in source.code for word in _WORDS):
             return []
         tree = tree_of(source.code, path=path)

@@ -13,6 +13,8 @@ from nonstrict.program.linking.setup_script import told_to_setup
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.program.linking.disk import Disk
+
 #: Sections and keys of configuration files of the older kind; pytest reads the first file that has its section.
 _PYTEST = (("pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest"))
 _SETUP = (("options.packages.find", "where"), ("options", "package_dir"))
@@ -48,15 +50,15 @@ class Sources(NamedTuple):
     packages: tuple[tuple[str, str], ...] = ()
 
 
-def source_folders(root: str) -> tuple[str, ...]:
+def source_folders(root: str, disk: Disk) -> tuple[str, ...]:
     """The absolute folders besides `root` from which a project in it imports: `src`, and what its settings name."""
-    return sources_of(root).folders
+    return sources_of(root, disk).folders
 
 
-def sources_of(root: str) -> Sources:
+def sources_of(root: str, disk: Disk) -> Sources:
     """What the settings of a project say of where its modules are, and those of the projects installed beside it."""
-    own = _own_sources(root)
-    others = [(one, _own_sources(one)) for one in linked_projects(root)]
+    own = _own_sources(root, disk)
+    others = [(one, _own_sources(one, disk)) for one in linked_projects(root, disk)]
     folders = (*own.folders, *(folder for one, sources in others for folder in (one, *sources.folders)))
     packages = dict(own.packages)
     for package, folder in (pair for _, sources in others for pair in sources.packages):
@@ -64,11 +66,13 @@ def sources_of(root: str) -> Sources:
     return Sources(tuple(one for one in dict.fromkeys(folders) if one != root), tuple(packages.items()))
 
 
-def _own_sources(root: str) -> Sources:
+def _own_sources(root: str, disk: Disk) -> Sources:
     """What the settings of a project say of where its modules are; `src` is one of its folders in any case."""
-    project = tools_of(root)
-    tested = _of_pytest(root) or [("", name) for name in named(at(project, ("pytest", "ini_options", "pythonpath")))]
-    told = [("", "src"), *tested, *_of_setup(root), *told_to_setup(os.path.join(root, "setup.py")), *_built(project)]
+    project = tools_of(root, disk)
+    pythonpath = named(at(project, ("pytest", "ini_options", "pythonpath")))
+    tested = _of_pytest(root, disk) or [("", name) for name in pythonpath]
+    script = told_to_setup(os.path.join(root, "setup.py"), disk)
+    told = [("", "src"), *tested, *_of_setup(root, disk), *script, *_built(project)]
     folders: list[str] = []
     packages: dict[str, str] = {}
     for package, name in told:
@@ -76,9 +80,9 @@ def _own_sources(root: str) -> Sources:
         above = _above(package, folder)
         if above is not None:
             folders.append(above)
-        elif os.path.isdir(folder):
+        elif disk.is_folder(folder):
             packages.setdefault(package, folder)
-    known = tuple(one for one in dict.fromkeys(folders) if one != root and os.path.isdir(one))
+    known = tuple(one for one in dict.fromkeys(folders) if one != root and disk.is_folder(one))
     return Sources(known, tuple(packages.items()))
 
 
@@ -91,28 +95,29 @@ def _above(package: str, folder: str) -> str | None:
     return folder
 
 
-def _of_pytest(root: str) -> list[tuple[str, str]]:
-    found = (_read(os.path.join(root, name), section, "pythonpath") for name, section in _PYTEST)
+def _of_pytest(root: str, disk: Disk) -> list[tuple[str, str]]:
+    found = (_read(disk, os.path.join(root, name), section, "pythonpath") for name, section in _PYTEST)
     return [("", name) for name in next((one for one in found if one is not None), "").split()]
 
 
-def _of_setup(root: str) -> Iterator[tuple[str, str]]:
+def _of_setup(root: str, disk: Disk) -> Iterator[tuple[str, str]]:
     """What `setup.cfg` tells setuptools: `where = lib`, or `package_dir = =lib`."""
-    told = (_read(os.path.join(root, "setup.cfg"), section, key) for section, key in _SETUP)
+    told = (_read(disk, os.path.join(root, "setup.cfg"), section, key) for section, key in _SETUP)
     lines = (line.strip() for value in told if value is not None for line in value.split("\n"))
     for entry in filter(None, lines):
         package, _, folder = entry.rpartition("=")
         yield package.strip(), folder.strip()
 
 
-def _read(path: str, section: str, key: str) -> str | None:
-    if not os.path.isfile(path):
+def _read(disk: Disk, path: str, section: str, key: str) -> str | None:
+    content = disk.content(path)
+    if content is None:
         return None
     parser = configparser.ConfigParser(interpolation=None)
     try:
-        parser.read(path, encoding="utf-8")
+        parser.read_string(content.decode().replace("\r\n", "\n"))
         return parser.get(section, key)
-    except (configparser.Error, UnicodeDecodeError, OSError):
+    except (configparser.Error, UnicodeDecodeError):
         return None
 
 

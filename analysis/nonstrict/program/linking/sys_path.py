@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from nonstrict.program.domain.modules import Module
+    from nonstrict.program.linking.disk import Disk
 
 #: Modules that import modules that change the path are followed so far, and functions that call functions.
 _MAX_NESTED = 3
@@ -43,7 +44,9 @@ def changes_path(code: str) -> bool:
     return found or any(True for _ in places(code, ("addsitedir",)))
 
 
-def additions(module: Module, around: list[str], imported: Callable[[str, str], Module | None]) -> Additions:
+def additions(
+    module: Module, around: list[str], imported: Callable[[str, str], Module | None], disk: Disk
+) -> Additions:
     """The folders that a module, and the modules that it imports, put on `sys.path`.
 
     Relative folders are meant from the working directory: it may be any of those `around`. `imported` gives the module
@@ -60,7 +63,7 @@ def additions(module: Module, around: list[str], imported: Callable[[str, str], 
         for change in PathReader(module).run(module.outline.shell.body):
             if isinstance(change, _Put):
                 bases = [os.path.dirname(os.path.abspath(module.path)), *around]
-                found = _folder(change.folder, bases)
+                found = _folder(change.folder, bases, disk)
                 before[:0] = [found] if found is not None and change.first else []
                 behind.extend([found] if found is not None and not change.first else [])
             else:
@@ -84,10 +87,10 @@ def _leads(module: Module, around: list[str], imported: Callable[[str, str], Mod
     return False
 
 
-def _folder(value: str, bases: list[str]) -> str | None:
+def _folder(value: str, bases: list[str], disk: Disk) -> str | None:
     """The folder that a path means, seen from the first of some folders where it exists."""
     folders = [value] if os.path.isabs(value) else [os.path.join(base, value) for base in bases]
-    return next((folder for folder in map(os.path.normpath, folders) if os.path.isdir(folder)), None)
+    return next((folder for folder in map(os.path.normpath, folders) if disk.is_folder(folder)), None)
 
 
 class _Put(NamedTuple):

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.definitions import Class, Function, Mark, Operator, Region
     from nonstrict.program.domain.modules import Module
     from nonstrict.program.domain.values import Value
-    from nonstrict.program.linking.elsewhere import Asked, Bytes
     from nonstrict.program.linking.project import Project
+    from nonstrict.program.linking.searches import Asked, Bytes
     from nonstrict.program.state.contracts_protocol import Contracts
     from nonstrict.program.state.frames import Frame
 

@@ -122,7 +122,7 @@ def _users(machine: Machine, path: str, named: dict[str, set[str]]) -> list[str]
         return []
     names = named[path] = _leading(module, named[path])
     mention = Words(names)
-    data = machine.elsewhere.found.data
+    data = machine.elsewhere.data
     found = [one for one in machine.elsewhere.importers(module) if one not in named and mention.are_in(data(one))]
     named.update((one, set(names)) for one in found)
     return found

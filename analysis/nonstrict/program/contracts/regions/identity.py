@@ -47,7 +47,7 @@ def bodies(machine: Machine, paths: Collection[str]) -> Iterator[MarkedBody]:
         if module is not None and any(map(module.holds, _READ)):
             roots.find_calls(machine, module, set(_READ))
     elsewhere = machine.elsewhere
-    aware = any(_IN_CODE.search(elsewhere.found.data(path)) for path in elsewhere.files_with(_KNOWS))
+    aware = any(_IN_CODE.search(elsewhere.data(path)) for path in elsewhere.files_with(_KNOWS))
     found: dict[ast.AST, list[Misuse]] = {}
     for site, misuse in _misuses(machine, aware=aware):
         found.setdefault(site.node, []).append(misuse)

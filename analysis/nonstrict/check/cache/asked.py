@@ -1,0 +1,94 @@
+"""What linking asked of the disk, kept so that a later run can tell whether it would be told the same.
+
+Questions are sorted by the folder whose entries answer them: where a folder is as it was, none of its is asked again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.program.linking.disk import Ask, Question, answers_now
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nonstrict.check.cache.places import Places
+    from nonstrict.check.cache.runs import Cache
+
+    #: Answers by question.
+    Questions = Mapping[Question, str]
+
+#: What no folder answers: asked every time.
+_ANYWHERE = ""
+
+
+class Rest(NamedTuple):
+    """What answers the questions that were kept: the folders of their paths, and the digests of files that were read.
+
+    Paths are as every clone has them.
+    """
+
+    folders: tuple[str, ...] = ()
+    files: Mapping[str, str] = {}
+
+
+def kept(questions: Questions, cache: Cache, before: Rest | None) -> Rest:
+    """Keep questions with their answers, together with those that a run kept `before` and still hold."""
+    from nonstrict.check.cache.runs import packed
+
+    places = cache.places
+    files = dict(before.files) if before is not None else {}
+    by_folder = _kept_before(cache) if before is not None else {}
+    for question, answer in questions.items():
+        path = places.shared(question.path)
+        if question.ask is Ask.CONTENT:
+            files[path] = answer
+            continue
+        folder = _ANYWHERE if question.ask is Ask.MATCHES else places.shared(os.path.dirname(question.path))
+        by_folder.setdefault(folder, {})[f"{question.ask.value} {path}"] = _shared(question.ask, answer, places)
+    cache.entries.write(_name(cache), packed(by_folder))
+    return Rest(tuple(sorted(by_folder)), files)
+
+
+def hold(rest: Rest, cache: Cache) -> bool:
+    """Whether all questions that were kept would be answered as they were."""
+    here, contents = cache.places.here, cache.contents
+    if any(contents.digest(here(path)) != digest for path, digest in rest.files.items()):
+        return False
+    doubtful = [folder for folder in rest.folders if folder == _ANYWHERE or not contents.is_unchanged(here(folder))]
+    if not doubtful:
+        return True
+    known = _kept_before(cache)
+    for folder in doubtful:
+        if folder not in known or not _same(known[folder], cache.places):
+            return False
+        if folder != _ANYWHERE:
+            contents.confirmed(here(folder))
+    return True
+
+
+def _name(cache: Cache) -> str:
+    return f"{cache.kind.analysis}.disk"
+
+
+def _kept_before(cache: Cache) -> dict[str, dict[str, str]]:
+    """The questions that were kept, by folder; each as what is asked and of which path, with its answer."""
+    data = cache.entries.read(_name(cache))
+    return json.loads(data) if data is not None else {}
+
+
+def _same(told: Mapping[str, str], places: Places) -> bool:
+    questions: dict[Question, str] = {}
+    for asked, answer in told.items():
+        ask, _, path = asked.partition(" ")
+        questions[Question(Ask(ask), places.here(path))] = answer
+    return all(_shared(question.ask, now, places) == before for question, before, now in answers_now(questions))
+
+
+def _shared(ask: Ask, answer: str, places: Places) -> str:
+    """An answer as every clone has it."""
+    if ask in (Ask.REAL, Ask.MATCHES):
+        return "\n".join(map(places.shared, answer.split("\n"))) if answer else ""
+    return answer

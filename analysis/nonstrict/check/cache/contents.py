@@ -1,0 +1,99 @@
+"""What files hold, as digests: a file is read again only where the system tells that it may hold something else.
+
+The time of its last change alone does not tell: `touch`, `cp -p` and archives set it as they like. The time at which
+its status changed cannot be set. Of a file that changed just before it was read, nothing is remembered: the clock may
+not have ticked in between.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nonstrict.check.cache.store import Store
+
+_NAME = "contents.json"
+#: A status is trusted only if it was this old when it was noted (nanoseconds): clocks of file systems tick slowly.
+_SETTLED = 2_000_000_000
+#: On Windows the status has no time of its own.
+_TELLS = os.name != "nt"
+#: What stands for a file that cannot be read.
+GONE = ""
+
+
+class Contents:
+    """The digests of files by path, and the states of folders."""
+
+    def __init__(self, store: Store) -> None:
+        """Take up what was noted of this machine's files before."""
+        self._store = store
+        self._noted: dict[str, list[object]] = {}
+        self._changed = False
+        data = store.read(_NAME)
+        if data is not None:
+            document = json.loads(data)
+            if document.get("machine") == _machine():
+                self._noted = document["files"]
+
+    def digest(self, path: str) -> str:
+        """What identifies the bytes of a file; `GONE` if it cannot be read."""
+        path = os.path.abspath(path)
+        try:
+            state = _state(os.stat(path))
+        except OSError:
+            return GONE
+        known = self._noted.get(path)
+        if known is not None and known[0] == state:
+            return str(known[1])
+        try:
+            with open(path, "rb") as file:
+                state = _state(os.fstat(file.fileno()))
+                found = blake2b(file.read(), digest_size=16).hexdigest()
+        except OSError:
+            return GONE
+        self._note(path, state, found)
+        return found
+
+    def is_unchanged(self, folder: str) -> bool:
+        """Whether the same entries lie in a folder as when it was last `confirmed`."""
+        known = self._noted.get(folder)
+        return known is not None and known[0] == _folder_state(folder)
+
+    def confirmed(self, folder: str) -> None:
+        """All that is known of the entries of a folder holds now."""
+        self._note(folder, _folder_state(folder), "")
+
+    def save(self) -> None:
+        """Keep what was noted for the next run."""
+        if self._changed:
+            document = {"machine": _machine(), "files": self._noted}
+            self._store.write(_NAME, json.dumps(document, separators=(",", ":")).encode())
+
+    def _note(self, path: str, state: list[int], digest: str) -> None:
+        settled = _TELLS and (not state or max(state[:2]) < time.time_ns() - _SETTLED)
+        if settled:
+            self._noted[path] = [state, digest]
+            self._changed = True
+        elif self._noted.pop(path, None) is not None:
+            self._changed = True
+
+
+def _state(status: os.stat_result) -> list[int]:
+    return [status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev]
+
+
+def _folder_state(folder: str) -> list[int]:
+    """The state of a folder; nothing if there is none."""
+    try:
+        return _state(os.stat(folder))
+    except OSError:
+        return []
+
+
+def _machine() -> str:
+    """What tells this machine from the one that a copied cache was made on."""
+    return os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")

@@ -1,0 +1,201 @@
+"""The answer of a whole run: one in which nothing changed is answered from it.
+
+An entry holds if the settings, the environment and the bytes of all files are those of this run, and if what the
+analysis read and asked of the disk besides is as it was. Paths are kept as every clone has them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nonstrict.check.cache.contents import Contents
+from nonstrict.check.cache.places import Places
+from nonstrict.check.cache.records import Unknown, read, written
+from nonstrict.check.cache.store import Store, cache_directory
+from nonstrict.check.environment import environment_in
+from nonstrict.coverage import Counts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from nonstrict.check.cache.asked import Rest
+    from nonstrict.check.environment import Environment
+    from nonstrict.check.files import Discovery
+    from nonstrict.findings import Applicability, Diagnostic
+    from nonstrict.settings.model import Settings
+
+_FORMAT = 9
+#: Settings that decide nothing about what is found.
+_SHOWING = ("cache_dir", "output_format")
+
+
+class Entry(NamedTuple):
+    """What a run said, the (path, reason) of what could not be read, and how much was looked at."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    unread: tuple[tuple[str, str], ...]
+    counts: Counts
+
+
+class Kind(NamedTuple):
+    """What tells runs apart whose entries are kept beside one another.
+
+    `analysis` decides what is found in files, `answer` also what of it is told.
+    """
+
+    analysis: str
+    answer: str
+
+
+class Cache:
+    """The entry of one run: `load` it, or `store` it."""
+
+    def __init__(
+        self, store: Store, kind: Kind, places: Places, environment: Environment, files: Sequence[str]
+    ) -> None:
+        """Read what the files hold now: those that are checked. `environment` is what is installed."""
+        self._began = time.time_ns()
+        self.environment = environment
+        self.directory = store.directory
+        self.contents = Contents(store)
+        self.kind = kind
+        self.places = places
+        self.entries = store
+        self.digests = {path: self.contents.digest(path) for path in files}
+        #: tells what the findings of all files rest on from other versions of it
+        self.stamp = identity([environment.torch_version, [self.known_digest(path) for path in environment.models]])
+        self._all = identity([self.stamp, list(self.digests.items())])
+
+    def known_digest(self, path: str) -> str:
+        """What identifies the bytes of a file of the run, or of another one."""
+        known = self.digests.get(path)
+        return self.contents.digest(path) if known is None else known
+
+    @property
+    def torch(self) -> str | None:
+        """The version of torch that the run is for."""
+        return self.environment.torch_version
+
+    def load(self) -> Entry | None:
+        """The answer of the last run on the same input, None if there is none that holds."""
+        data = self.entries.read(f"{self.kind.answer}.json")
+        document: dict[str, Any] = json.loads(data) if data is not None else {}
+        holds = document.get("files") == self._all and self._holds(document)
+        self.contents.save()
+        return _entry(document["entry"], self.places) if holds else None
+
+    def _holds(self, document: dict[str, Any]) -> bool:
+        from nonstrict.check.cache.asked import Rest, hold
+
+        return hold(Rest(tuple(document["folders"]), document["read"]), self)
+
+    def store(self, entry: Entry, dependencies: Iterable[str], rest: Rest) -> None:
+        """Keep an answer, with the further files that were read for it and what the disk was asked.
+
+        Nothing is kept if a file changed meanwhile: which text the answer is for cannot be told then.
+        """
+        further = sorted(set(dependencies).difference(self.digests))
+        if not self.is_settled((*self.digests, *further)):
+            return
+        depends = {**rest.files, **{self.places.shared(path): self.contents.digest(path) for path in further}}
+        try:
+            told = _told(entry, self.places)
+        except Unknown:
+            return
+        document = {"files": self._all, "read": depends, "folders": list(rest.folders), "entry": told}
+        self.entries.write(f"{self.kind.answer}.json", packed(document))
+        self.contents.save()
+
+    def is_settled(self, paths: Iterable[str]) -> bool:
+        """Whether none of some files changed since the run began."""
+        return all(_changed_at(path) < self._began for path in paths)
+
+
+def open_cache(
+    paths: Sequence[str],
+    discovery: Discovery,
+    settings: Settings,
+    known: Environment | None = None,
+    *,
+    fixes: Applicability | None,
+) -> Cache:
+    """The cache entry of a run over what `paths` mean; `fixes` is the least applicability of those made, if any.
+
+    `known` is the environment where it need not be looked for.
+    """
+    environment = environment_in(settings, known)
+    places = Places(settings.root, environment.site_packages)
+    found = [
+        *(_FORMAT, sys.version_info[:2], sys.platform, places.shared(os.getcwd()), fixes),
+        *(places.portable(list(paths)), [sorted(_distributions(folder)) for folder in environment.site_packages]),
+    ]
+    told = [_portable(settings, places), sorted(map(places.shared, discovery.explicit))]
+    kind = Kind(identity(found), identity([*found, *told, _nested(discovery.nested, places)]))
+    return Cache(Store(cache_directory(settings)), kind, places, environment, discovery.files)
+
+
+def identity(value: object) -> str:
+    """What tells a value of JSON from others."""
+    return blake2b(packed(value), digest_size=16).hexdigest()
+
+
+def packed(value: object) -> bytes:
+    """A value as JSON."""
+    return json.dumps(value, separators=(",", ":")).encode("ascii")
+
+
+def _portable(settings: Settings, places: Places) -> object:
+    return places.portable({name: one for name, one in settings._asdict().items() if name not in _SHOWING})
+
+
+def _nested(nested: Mapping[str, Settings], places: Places) -> object:
+    """Which settings count below further configuration files: each once, and the files with their numbers."""
+    known: dict[int, int] = {}
+    told: list[object] = []
+    files: list[object] = []
+    for path, settings in nested.items():
+        if id(settings) not in known:
+            known[id(settings)] = len(told)
+            told.append(_portable(settings, places))
+        files.append([places.shared(path), known[id(settings)]])
+    return [told, files]
+
+
+def _distributions(folder: str) -> Iterable[str]:
+    """The names and versions of what is installed in a folder."""
+    try:
+        return (name for name in os.listdir(folder) if name.endswith((".dist-info", ".egg-info", ".egg-link", ".pth")))
+    except OSError:
+        return ()
+
+
+def _changed_at(path: str) -> int:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return 0
+    return max(status.st_mtime_ns, status.st_ctime_ns) if os.name != "nt" else status.st_mtime_ns
+
+
+def _told(entry: Entry, places: Places) -> object:
+    """An entry as JSON.
+
+    Without verdicts and what runs did: those depend on more than what the name of a run says, and are kept apart.
+    """
+    diagnostics = tuple(one._replace(verdict=None, sighting=None) for one in entry.diagnostics)
+    unread = [[places.shared(path), reason] for path, reason in entry.unread]
+    return [written(diagnostics, places), unread, list(entry.counts)]
+
+
+def _entry(told: Any, places: Places) -> Entry:
+    diagnostics, unread, counts = told
+    return Entry(
+        read(diagnostics, places),
+        tuple((places.here(str(path)), str(reason)) for path, reason in unread),
+        Counts(*map(int, counts)),
+    )

@@ -1,0 +1,97 @@
+"""Digests of files, and when a file need not be read again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nonstrict.check.cache import contents
+from nonstrict.check.cache.contents import GONE, Contents
+from nonstrict.check.cache.store import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every file count as one that did not change just now."""
+    monkeypatch.setattr(contents, "_SETTLED", -1_000_000_000_000)
+
+
+def again(folder: Path) -> Contents:
+    return Contents(Store(str(folder / "cache")))
+
+
+def noted(folder: Path, path: Path) -> str:
+    known = again(folder)
+    digest = known.digest(str(path))
+    known.save()
+    return digest
+
+
+@pytest.mark.usefixtures("settled")
+def test_a_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = tmp_path / "a.py"
+    path.write_text("one")
+    digest = noted(tmp_path, path)
+    monkeypatch.setattr(contents, "blake2b", None)
+    assert again(tmp_path).digest(str(path)) == digest
+
+
+@pytest.mark.usefixtures("settled")
+def test_another_text_of_the_same_size_and_time_is_seen(tmp_path: Path):
+    path = tmp_path / "a.py"
+    path.write_text("one")
+    before, status = noted(tmp_path, path), path.stat()
+    path.write_text("two")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert again(tmp_path).digest(str(path)) != before
+    path.unlink()
+    assert again(tmp_path).digest(str(path)) == GONE
+
+
+def test_what_changed_just_now_is_not_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = tmp_path / "a.py"
+    path.write_text("one")
+    noted(tmp_path, path)
+    known = again(tmp_path)
+    monkeypatch.setattr(contents, "blake2b", None)
+    with pytest.raises(TypeError):
+        known.digest(str(path))
+
+
+@pytest.mark.usefixtures("settled")
+def test_a_folder_is_as_it_was_until_something_comes_or_goes(tmp_path: Path):
+    known = again(tmp_path)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    assert not known.is_unchanged(str(folder))
+    known.confirmed(str(folder))
+    known.confirmed(str(tmp_path / "none"))
+    known.save()
+    assert again(tmp_path).is_unchanged(str(folder))
+    assert again(tmp_path).is_unchanged(str(tmp_path / "none"))
+    time.sleep(0.02)
+    (folder / "new").touch()
+    (tmp_path / "none").mkdir()
+    assert not again(tmp_path).is_unchanged(str(folder))
+    assert not again(tmp_path).is_unchanged(str(tmp_path / "none"))
+
+
+@pytest.mark.usefixtures("settled")
+def test_notes_of_another_machine_say_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = tmp_path / "a.py"
+    path.write_text("one")
+    digest = noted(tmp_path, path)
+    shutil.copytree(tmp_path / "cache", tmp_path / "elsewhere")
+    monkeypatch.setattr(contents, "_machine", lambda: "another")
+    read: list[object] = []
+    known = contents.blake2b
+    monkeypatch.setattr(contents, "blake2b", lambda *given, **named: read.append(given) or known(*given, **named))
+    assert again(tmp_path).digest(str(path)) == digest
+    assert read

@@ -1,0 +1,89 @@
+"""Whatever becomes of a project, a run with a cache tells what a run without one does."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nonstrict.check import analysis
+from nonstrict.check.run import RunOptions, check
+from nonstrict.settings.load import settings_in
+from nonstrict.settings.model import default_settings
+from tests.histories import History
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nonstrict.check.run import CheckResult
+
+SEEDS = range(5)
+EDITS = 100
+
+
+def told(folder: Path, *, cache: bool) -> CheckResult:
+    run = RunOptions(jobs=1, nested=settings_in, cache=cache)
+    result = check(["."], default_settings(str(folder)), run)
+    return result._replace(read={}, cached=False, looked=type(result.looked)(), nested={})
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have each file be a part of its own."""
+    monkeypatch.setattr(analysis, "_PART_BYTES", 1)
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("seed", SEEDS)
+def test_after_any_edit_the_cache_tells_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int):
+    folder = tmp_path / "now"
+    folder.mkdir()
+    earlier: list[Path] = []
+    monkeypatch.chdir(folder)
+    drawn = random.Random(seed)  # noqa: S311 - nothing is kept secret
+    history = History(folder, seed)
+    reused = 0
+    examined: list[int] = []
+    known = analysis._examined  # pyright: ignore[reportPrivateUsage]
+
+    def counted(parts: list[tuple[str, ...]], *rest: object) -> object:
+        examined.append(len(parts))
+        return known(parts, *rest)  # pyright: ignore[reportArgumentType]
+
+    monkeypatch.setattr(analysis, "_examined", counted)
+    for number, edit in enumerate(history.edits(EDITS)):
+        examined.clear()
+        found = told(folder, cache=True)
+        parts = sum(examined)
+        examined.clear()
+        assert found == told(folder, cache=False), (number, edit)
+        reused += sum(examined) - parts
+        if number % 10 == 5:
+            _clone_tells_the_same(folder, tmp_path / f"clone{number}", monkeypatch)
+        if number % 10 == 8:
+            _checkout_tells_the_same(folder, earlier, drawn, tmp_path / f"state{number}")
+    assert reused > EDITS
+
+
+def _clone_tells_the_same(folder: Path, clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another folder with the cache of this one."""
+    shutil.copytree(folder, clone)
+    monkeypatch.chdir(clone)
+    assert told(clone, cache=True) == told(clone, cache=False)
+    shutil.rmtree(clone)
+    monkeypatch.chdir(folder)
+
+
+def _checkout_tells_the_same(folder: Path, earlier: list[Path], drawn: random.Random, state: Path) -> None:
+    """An earlier state in place of this one, with the cache as it is, and back again."""
+    ignored = shutil.ignore_patterns(".nonstrict_cache")
+    shutil.copytree(folder, state, ignore=ignored)
+    if earlier:
+        for content in (drawn.choice(earlier), state):
+            for entry in [entry for entry in folder.iterdir() if entry.name != ".nonstrict_cache"]:
+                shutil.rmtree(entry)
+            shutil.copytree(content, folder, dirs_exist_ok=True)
+            assert told(folder, cache=True) == told(folder, cache=False)
+    earlier.append(state)
