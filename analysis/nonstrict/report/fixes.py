@@ -77,10 +77,9 @@ def shown(fix: LocatedFix, where: Location, context: Context, style: Style, widt
     """
     indent = " " * width
     equals, bar = style.paint("blue", "="), style.paint("blue", "|")
-    trust = {Applicability.UNSAFE: " (unsafe)", Applicability.DISPLAY: " (display only)"}.get(fix.applicability, "")
-    yield f"{indent} {equals} {style.paint('bold', f'fix{trust}:')} {one_line(fix.title)}"
+    yield f"{indent} {equals} {style.paint('bold', f'fix{trust(fix)}:')} {one_line(fix.title)}"
     try:
-        found = _by_file(fix.edits, where, context.lines)
+        found = changed(fix.edits, where, context.lines)
     except CannotApply:
         return  # the file is another one by now
     room = MAX_LINES
@@ -107,8 +106,17 @@ def shown(fix: LocatedFix, where: Location, context: Context, style: Style, widt
         yield f"{indent} {bar} ... and {places}{several}{files}"
 
 
-def _by_file(edits: Sequence[LocatedEdit], where: Location, lines: Lines) -> list[tuple[tuple[str, int | None], Hunk]]:
-    """The changed lines, those of the file and cell of the finding first."""
+def trust(fix: LocatedFix) -> str:
+    """How far a fix can be trusted, to stand behind the word `fix`; "" where it is safe."""
+    return {Applicability.UNSAFE: " (unsafe)", Applicability.DISPLAY: " (display only)"}.get(fix.applicability, "")
+
+
+def changed(edits: Sequence[LocatedEdit], where: Location, lines: Lines) -> list[tuple[tuple[str, int | None], Hunk]]:
+    """The changed lines by file and cell, those of the finding at `where` first.
+
+    Raises:
+        CannotApply: the edits do not fit what the files hold.
+    """
     files: dict[tuple[str, int | None], list[LocatedEdit]] = {}
     for edit in edits:
         files.setdefault((edit.location.path, edit.location.cell), []).append(edit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,26 +22,46 @@ def gutter_width(location: Location, *rows: int) -> int:
     return len(str(max((location.end_row + CONTEXT_LINES, *rows))))
 
 
+class Row(NamedTuple):
+    """A row of a frame with its text; None stands for the rows in the middle of a long range, from `number` on."""
+
+    number: int
+    text: str | None
+
+
+def rows(location: Location, lines: Lines) -> Iterator[Row]:
+    """The rows that a frame shows of a range and around it; nothing where the file can no longer be read."""
+    path, cell = location.path, location.cell
+    first, last = max(location.row - CONTEXT_LINES, 1), location.end_row
+    if lines.line(path, location.row, cell) is None:
+        return
+    left_out = range(location.row + _MAX_ROWS // 2, last - _MAX_ROWS // 2 + 1)
+    for row in range(first, last + CONTEXT_LINES + 1):
+        if row in left_out:
+            if row == left_out.start:
+                yield Row(row, None)
+            continue
+        text = lines.line(path, row, cell)
+        if text is not None and (row <= last or _worth_showing(text, row, last, lines, location)):
+            yield Row(row, text)
+
+
 def frame(
     location: Location, lines: Lines, style: Style, severity: Severity, width: int | None = None
 ) -> Iterator[str]:
     """The lines of the frame of a range, its gutter `width` wide; nothing where the file can no longer be read."""
-    path, cell = location.path, location.cell
-    first, last = max(location.row - CONTEXT_LINES, 1), location.end_row
-    width = gutter_width(location) if width is None else width
-    if lines.line(path, location.row, cell) is None:
+    found = list(rows(location, lines))
+    if not found:
         return
+    width = gutter_width(location) if width is None else width
     bar = style.paint("blue", "|")
     yield f"{' ' * width} {bar}"
-    several = location.end_row > location.row
+    last = location.end_row
+    several = last > location.row
     margin = "  " if several else ""
-    for row in range(first, last + CONTEXT_LINES + 1):
-        text = lines.line(path, row, cell)
-        if text is None or (row > last and not _worth_showing(text, row, last, lines, location)):
-            continue
-        if location.row + _MAX_ROWS // 2 <= row <= last - _MAX_ROWS // 2:
-            if row == location.row + _MAX_ROWS // 2:
-                yield style.paint("blue", "..." + " " * max(width - 2, 0)) + style.severity(severity, "|")
+    for row, text in found:
+        if text is None:
+            yield style.paint("blue", "..." + " " * max(width - 2, 0)) + style.severity(severity, "|")
             continue
         number = style.paint("blue", f"{row:>{width}}")
         edge = style.severity(severity, "| ") if several and location.row < row <= last else margin

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 #: So many callers, and places that were not looked into, are listed; the rest is counted.
 _LISTED = 5
-_KINDS = {"graph": "graph", "break": "break", "eager": "plain Python"}
+#: What each kind of part is called.
+KINDS = {"graph": "graph", "break": "break", "eager": "plain Python"}
 
 
 class Shown(NamedTuple):
@@ -70,7 +71,7 @@ def _block(region: Region, shown: Shown, style: Style) -> Iterator[str]:
         return
     yield f"{shown.position(region.span)}: {style.paint('bold', region.function)}"
     if region.options:
-        yield f"    {one_line(', '.join(map(_written, region.options)))}"
+        yield f"    {one_line(', '.join(map(written, region.options)))}"
     if region.graphs is not None:
         yield f"    {graphs(region)}"
         yield from _tree(region, shown) if shown.parts else _breaks(region, shown)
@@ -82,7 +83,7 @@ def _block(region: Region, shown: Shown, style: Style) -> Iterator[str]:
     yield from _listed("not looked into", region.unseen, shown)
 
 
-def _written(option: Option) -> str:
+def written(option: Option) -> str:
     """An option as code has it; `?` stands for a value that is not known."""
     return f"{option.name}={_value(option)}"
 
@@ -139,7 +140,7 @@ def _tree(region: Region, shown: Shown) -> Iterator[str]:
     for part in region.parts:
         where = shown.at(part.span)
         rows = f"{where.row}" if where.row == where.end_row else f"{where.row}-{where.end_row}"
-        yield f"      {'  ' * part.depth}{_KINDS[part.kind]} {one_line(where.path)}:{rows} {described(part)}".rstrip()
+        yield f"      {'  ' * part.depth}{KINDS[part.kind]} {one_line(where.path)}:{rows} {described(part)}".rstrip()
 
 
 def described(part: Part) -> str:

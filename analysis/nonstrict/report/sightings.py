@@ -6,6 +6,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nonstrict.findings import Diagnostic, Measured, Sighting
 
 #: From so many seconds on, tenths are not told.
@@ -19,17 +21,31 @@ def tag(sighting: Sighting) -> str:
     return f"{word} before an edit" if sighting.stale else word
 
 
-def sentence(diagnostic: Diagnostic, now: float | None = None) -> str:
-    """The sighting of a diagnostic in one line; empty if it has none."""
+def ago(when: float) -> str:
+    """How long ago something was: `2 h ago`."""
+    passed = max(0.0, time.time() - when)
+    for seconds, unit in _UNITS:
+        if passed >= seconds:
+            return f"{int(passed // seconds)} {unit} ago"
+    return "just now"
+
+
+def date(when: float) -> str:
+    """When something was, for what is read later: `of 2026-01-31 15:04 UTC`."""
+    return time.strftime("of %Y-%m-%d %H:%M UTC", time.gmtime(when))
+
+
+def sentence(diagnostic: Diagnostic, told: Callable[[float], str] = ago) -> str:
+    """The sighting of a diagnostic in one line, `told` saying when it was; empty if it has none."""
     sighting = diagnostic.sighting
     if sighting is None:
         return ""
-    ago = _ago(sighting.when, time.time() if now is None else now)
+    when = told(sighting.when)
     if sighting.passed:
-        return f"not observed: a run {ago} compiled `{diagnostic.function}`, and torch did not do this"
+        return f"not observed: a run {when} compiled `{diagnostic.function}`, and torch did not do this"
     counts = [_counted(sighting.recompilations, "recompilation")] if sighting.recompilations else []
     counts += [_seconds(sighting.seconds)] if sighting.recompilations else []
-    head = ", ".join((f"observed {ago}", *counts))
+    head = ", ".join((f"observed {when}", *counts))
     before = ", before the code was edited" if sighting.stale else ""
     if diagnostic.observed:
         return f"{head}{before}"  # it is itself what torch told
@@ -37,7 +53,7 @@ def sentence(diagnostic: Diagnostic, now: float | None = None) -> str:
     return f"{head}{before}: {sighting.reason}{after}"
 
 
-def ran(measured: Measured, when: float, now: float | None = None) -> str:
+def ran(measured: Measured, when: float, told: Callable[[float], str] = ago) -> str:
     """What a run made of a region, in one line: `in a run 2 h ago: 2 graphs, 1 break, compiled in 12 s`."""
     parts = [_counted(len(measured.graphs), "graph") if measured.graphs else "no graph"]
     again = sum(one.times for one in measured.again)
@@ -47,17 +63,16 @@ def ran(measured: Measured, when: float, now: float | None = None) -> str:
     parts += [f"then given up: {one.guard}" for one in measured.again if one.limit]
     parts += [f"left to plain Python: {one.text}" for one in measured.fallbacks]
     parts += [measured.skipped] if measured.skipped else []
-    return f"in a run {_ago(when, time.time() if now is None else now)}: {', '.join(parts)}"
+    return f"in a run {told(when)}: {', '.join(parts)}"
 
 
-def seen(measured: Measured, when: float, now: float | None = None) -> str:
+def seen(measured: Measured, when: float) -> str:
     """The same in a few words: `observed 2 h ago, 1 break, 14 recompilations, 38 s`."""
     again = sum(one.times for one in measured.again)
     parts = [_counted(len(measured.breaks), "break")] if measured.breaks else []
     parts += [_counted(again, "recompilation")] if again else []
     left = ["left to plain Python"] if measured.fallbacks or any(one.limit for one in measured.again) else []
-    ago = _ago(when, time.time() if now is None else now)
-    return ", ".join((f"observed {ago}", *parts, _seconds(measured.seconds), *left))
+    return ", ".join((f"observed {ago(when)}", *parts, _seconds(measured.seconds), *left))
 
 
 def ran_record(measured: Measured, when: float) -> dict[str, Any]:
@@ -100,11 +115,3 @@ def _seconds(seconds: float) -> str:
 
 def _stamp(when: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))
-
-
-def _ago(when: float, now: float) -> str:
-    passed = max(0.0, now - when)
-    for seconds, unit in _UNITS:
-        if passed >= seconds:
-            return f"{int(passed // seconds)} {unit} ago"
-    return "just now"
