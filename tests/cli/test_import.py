@@ -163,6 +163,8 @@ def test_notes_of_runs_are_suppressed_and_selected_as_findings_are(nonstrict: Co
         ("rdjson", r"observed \d+ d ago, 3 recompilations, 14 s"),
         ("pylint", r"\[observed\]"),
         ("grouped", r"\[observed\]"),
+        ("html", r"observed of \d{4}-\d\d-\d\d \d\d:\d\d UTC, 3 recompilations, 14 s"),
+        ("agent", r"\nrun: observed of \d{4}-\d\d-\d\d \d\d:\d\d UTC, 3 recompilations, 14 s\n"),
     ],
 )
 def test_every_format_tells_it(nonstrict: Command, model: Path, output_format: str, pattern: str):

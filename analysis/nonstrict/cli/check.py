@@ -20,7 +20,7 @@ from nonstrict.cli.overrides import format_of_environment, overridden
 from nonstrict.cli.rendering import Rendered, rendered
 from nonstrict.cli.status import ExitStatus
 from nonstrict.cli.terminal import Progress, use_color
-from nonstrict.cli.wanted import least_wanted
+from nonstrict.cli.wanted import details_wanted, least_wanted
 from nonstrict.findings import UNEXPLAINED, Location
 from nonstrict.settings.errors import ConfigurationError
 from nonstrict.settings.model import default_settings
@@ -296,6 +296,7 @@ def _checked(
                 overlays=overlays,
                 kept=options.kept if not overlays else None,
                 fixes=least_wanted(settings, options),
+                regions=details_wanted(settings, options),
             ),
         )
     finally:
@@ -343,8 +344,17 @@ def _rendered(
         earlier=aside.earlier,
         looked=result.counts,
         torch=result.torch,
+        regions=_regions(result, settings) if details_wanted(settings, options) else None,
     )
     return _text(result.diagnostics, context, settings.output_format, options)
+
+
+def _regions(result: CheckResult, settings: Settings) -> Shown:
+    """What is known of the compiled regions."""
+    from nonstrict.cli.importing import runs_of
+    from nonstrict.report.regions import Shown
+
+    return Shown(result.looked, result.read, parts=True, runs=runs_of(settings))
 
 
 def _text(
@@ -493,3 +503,4 @@ def _tell(result: CheckResult, settings: Settings, seconds: float) -> None:
 
 if TYPE_CHECKING:
     from nonstrict.report.context import Context, Renderer
+    from nonstrict.report.regions import Shown

@@ -168,6 +168,7 @@ def _report(
     """Write the findings, in words the functions that are as they should be, and what torch made of the regions."""
     from nonstrict.report.compiled import texts_of
     from nonstrict.report.context import Context, Lines, renderer
+    from nonstrict.report.regions import Shown
 
     output_format = options.output_format or format_of_environment() or settings.output_format
     context = Context(
@@ -177,6 +178,9 @@ def _report(
         unread=result.unread,
         color=use_color(options.color, sys.stdout),
         counts=not options.quiet,
+        torch=result.torch,
+        regions=Shown(result.looked, result.read, parts=True),
+        measured=tuple(regions),
     )
     text, unshown = rendered(renderer(output_format), result.diagnostics, context)
     sys.stdout.write(_with_regions(text, regions, answers, context) if output_format == "json" else text)

@@ -1,4 +1,4 @@
-"""Which fixes a run of `nonstrict check` has a use for: to find them costs as much as to find the findings."""
+"""What a run of `nonstrict check` has a use for beside findings, as it costs time: fixes, details of regions."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from nonstrict.settings.model import Settings
 
 #: Formats that show fixes, and formats that only mark findings that `--fix` mends, and count.
-_SHOWING = frozenset({"full", "json", "json-lines", "rdjson", "sarif"})
+_SHOWING = frozenset({"full", "json", "json-lines", "rdjson", "sarif", "html", "agent"})
 _MARKING = frozenset({"concise", "grouped"})
+#: Formats that tell of each compiled region what becomes of it.
+_DETAILED = frozenset({"html"})
 
 
 def least_wanted(settings: Settings, options: argparse.Namespace) -> Applicability | None:
@@ -26,6 +28,11 @@ def least_wanted(settings: Settings, options: argparse.Namespace) -> Applicabili
         shown = _shown(settings, options)
         wanted += [shown] if shown is not None else []
     return min(wanted, default=None)
+
+
+def details_wanted(settings: Settings, options: argparse.Namespace) -> bool:
+    """Whether a run shows what becomes of each compiled region, which the cache does not keep."""
+    return settings.output_format in _DETAILED and not (options.silent or options.statistics)
 
 
 def _shown(settings: Settings, options: argparse.Namespace) -> Applicability | None:

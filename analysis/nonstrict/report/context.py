@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from nonstrict.coverage import Counts
     from nonstrict.findings import Diagnostic
+    from nonstrict.report.compiled import RegionReport
+    from nonstrict.report.regions import Shown
     from nonstrict.rules.base import Rule
     from nonstrict.text.notebook_rows import FileRow
     from nonstrict.text.source import Source
@@ -28,11 +30,14 @@ class Lines:
         self._sources: dict[str, Source | None] = dict(read)
         self._cells: dict[str, list[list[FileRow]]] = {}
 
+    def text(self, path: str) -> str | None:
+        """The whole text of a file as it was checked; None if it cannot be told."""
+        source = self._source(path)
+        return source.text if source is not None else None
+
     def line(self, path: str, row: int, cell: int | None = None) -> str | None:
         """The text of a row (from 1, within its cell); None if the file or the row is gone."""
-        if path not in self._sources:
-            self._sources[path] = _source(path)
-        source = self._sources[path]
+        source = self._source(path)
         if source is None or row < 1:
             return None
         if cell is None and row > len(source.file_lines):
@@ -54,6 +59,11 @@ class Lines:
             return None
         row, column, end = rows[where.row - 1]
         return Location(where.path, row, column, row, end)
+
+    def _source(self, path: str) -> Source | None:
+        if path not in self._sources:
+            self._sources[path] = _source(path)
+        return self._sources[path]
 
 
 def _cells(path: str) -> list[list[FileRow]]:
@@ -97,8 +107,9 @@ class Context(NamedTuple):
     Paths are shown from `directory` (absolute, or "" for the working directory); `counts` asks formats made for
     people for a closing line with counts. `known` is the number of findings that the baseline holds, `looked` how many
     regions and marked functions were looked at, None where nobody asks, `earlier` the number of findings that were
-    there before the change that a run is about. `torch` is the version that the findings are
-    for, None where none was found.
+    there before the change that a run is about. `torch` is the version that the findings are for, None where none was
+    found. `regions` are the compiled regions in detail, None where nobody asked for them, and `measured` is what
+    experiments saw of them.
     """
 
     lines: Lines
@@ -113,6 +124,8 @@ class Context(NamedTuple):
     unread: tuple[tuple[str, str], ...] = ()
     torch: str | None = None
     earlier: int = 0
+    regions: Shown | None = None
+    measured: tuple[RegionReport, ...] = ()
 
     def known_place(self, where: Location) -> Location | None:
         """Where something is in its file, for formats that know no cells of notebooks; None if nobody can tell."""

@@ -23,14 +23,22 @@ def render_difference(path: str, before: bytes, after: bytes, *, color: bool = F
         texts = [(f"{path}:cell {number}", old, new) for (number, old), (_, new) in pairs]
     else:
         texts = [(path, _lines(decode(before).text), _lines(decode(after).text))]
-    return "".join(line for name, old, new in texts for line in _difference(one_line(name), old, new, style))
+    return "".join(line for name, old, new in texts for line in _painted(one_line(name), old, new, style))
 
 
-def _difference(name: str, old: list[str], new: list[str], style: Style) -> Iterator[str]:
+def unified(names: tuple[str, str], old: str, new: str) -> str:
+    """The unified difference between two texts of a file, for programs that apply it; empty without one."""
+    return "".join(_ended(line) for line in unified_diff(_lines(old), _lines(new), *names))
+
+
+def _painted(name: str, old: list[str], new: list[str], style: Style) -> Iterator[str]:
     for line in unified_diff(old, new, name, name):
-        ended = line.endswith("\n")
-        text = style.paint(_STYLES[line[0]], line.rstrip("\n")) if line[0] in _STYLES else line.rstrip("\n")
-        yield f"{text}\n" if ended else f"{text}\n\\ No newline at end of file\n"
+        text = line.rstrip("\n")
+        yield style.paint(_STYLES[line[0]], text) + _ended(line)[len(text) :] if line[0] in _STYLES else _ended(line)
+
+
+def _ended(line: str) -> str:
+    return line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
 def _cells(path: str, data: bytes) -> Iterator[tuple[int, list[str]]]:

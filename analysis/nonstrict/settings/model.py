@@ -53,6 +53,8 @@ FORMATS = (
     "pylint",
     "rdjson",
     "azure",
+    "html",
+    "agent",
 )
 
 
