@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nonstrict.settings.model import FORMATS
+from tests.cli.conftest import BAD
 from tests.report.test_html import PROGRAM, Page
 
 if TYPE_CHECKING:
@@ -62,6 +64,19 @@ def test_a_page_tells_what_was_not_looked_at(nonstrict: Command, project: Path):
     assert "gone.py: does not exist" in page.text
     assert "region.py:5:12" in page.text
     assert "1 not looked at" in page.text
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names that this system does not have")
+def test_names_that_are_no_text_are_shown(nonstrict: Command, project: Path):
+    (project / "bad.py").rename(project / "<img src=x onerror=alert(1)>.py")
+    with open(os.fsencode(project) + b"/b\xff\x1b.py", "wb") as file:
+        file.write(BAD.encode())
+    page = Page(nonstrict("check", "--output-format", "html").out)
+    assert "<img src=x onerror=alert(1)>.py:8:16" in page.text
+    assert r"b\udcff\x1b.py:8:16" in page.text
+    told = nonstrict("check", "--output-format", "agent", "--select", "NST101").out
+    assert told.count("next: ") == 2
+    assert "next: nonstrict rule NST101" in told
 
 
 def test_a_page_of_a_broken_configuration(nonstrict: Command, project: Path):

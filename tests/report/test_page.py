@@ -41,7 +41,7 @@ HARD_TO_READ = """
         return [0, 1, 2].map((index) => top[index] * alpha + under[index] * (1 - alpha));
     };
     const behind = (element) => {
-        if (!element) return [255, 255, 255];
+        if (!element) return canvas;
         const color = parsed(getComputedStyle(element).backgroundColor);
         return (color[3] ?? 1) === 1 ? color : over(color, behind(element.parentElement));
     };
@@ -50,6 +50,9 @@ HARD_TO_READ = """
             .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
     };
+    const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+    const allowed = getComputedStyle(document.documentElement).colorScheme;
+    const canvas = dark && allowed.includes("dark") ? [18, 18, 18] : [255, 255, 255];
     const found = [];
     let checked = 0;
     const look = (element, kind, text) => {
@@ -198,8 +201,11 @@ def test_it_prints_in_the_light_scheme_without_controls(
 
 
 @pytest.mark.parametrize("width", [320, 700, 1600])
-def test_it_fits_into_narrow_and_wide_windows(open_page: Open, run: tuple[list[Diagnostic], Context], width: int):
-    opened = open_page(*run)
+@pytest.mark.parametrize("long", [False, True])
+def test_it_fits_into_narrow_and_wide_windows(
+    open_page: Open, run: tuple[list[Diagnostic], Context], width: int, long: bool
+):
+    opened = open_page(*(everywhere("x" * 3000, "y" * 3000) if long else run))
     opened.window.set_viewport_size({"width": width, "height": 700})
     assert opened.window.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
@@ -233,6 +239,15 @@ def test_keys_walk_among_the_findings(open_page: Open, run: tuple[list[Diagnosti
     top = opened.window.evaluate("document.activeElement.getBoundingClientRect().top")
     bar = opened.window.evaluate("document.getElementById('filters').getBoundingClientRect().bottom")
     assert top >= bar, "the bar covers it"
+
+
+def test_code_that_does_not_fit_is_scrolled_by_keys(open_page: Open):
+    opened = open_page(*everywhere("x" * 300, "a.py"))
+    opened.window.keyboard.press("j")
+    opened.window.locator(".finding .code").first.focus()
+    opened.window.keyboard.press("ArrowRight")
+    opened.window.wait_for_timeout(300)
+    assert opened.window.locator(".finding .code").first.evaluate("(code) => code.scrollLeft") > 0
 
 
 def test_a_filter_is_set_by_keys_alone_and_kept_in_the_address(open_page: Open, run: tuple[list[Diagnostic], Context]):

@@ -32,7 +32,8 @@ def least_wanted(settings: Settings, options: argparse.Namespace) -> Applicabili
 
 def details_wanted(settings: Settings, options: argparse.Namespace) -> bool:
     """Whether a run shows what becomes of each compiled region, which the cache does not keep."""
-    return settings.output_format in _DETAILED and not (options.silent or options.statistics)
+    without = options.silent or options.statistics or options.diff or settings.fix_only
+    return settings.output_format in _DETAILED and not without and options.add_ignore is None
 
 
 def _shown(settings: Settings, options: argparse.Namespace) -> Applicability | None:

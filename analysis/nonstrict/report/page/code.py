@@ -26,7 +26,7 @@ _MAX_LINES = 120
 def frame(where: Location, lines: Lines) -> Markup:
     """The lines around a range, which is marked; nothing where the file can no longer be read."""
     found = [_row(number, text, where) for number, text in rows(where, lines)]
-    return element("pre", *found, class_="code", tabindex=0) if found else NOTHING
+    return element("pre", *found, class_="code") if found else NOTHING
 
 
 def line(where: Location, lines: Lines) -> Markup:
@@ -49,7 +49,7 @@ def difference(fix: LocatedFix, where: Location, context: Context) -> Markup:
     more = len(found) - _MAX_LINES
     if more > 0:
         found[_MAX_LINES:] = [element("span", f"... and {more:,} more lines", class_="gap")]
-    return element("pre", *found, class_="code diff", tabindex=0) if found else NOTHING
+    return element("pre", *found, class_="code diff") if found else NOTHING
 
 
 def _row(number: int, text: str | None, where: Location) -> Markup:

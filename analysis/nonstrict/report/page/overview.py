@@ -34,8 +34,10 @@ def head(diagnostics: Sequence[Diagnostic], context: Context) -> Markup:
     """The heading, and for which torch the findings hold."""
     from nonstrict.knowledge.releases import BASE, shown
 
-    torch = context.torch or f"{shown(BASE)} (assumed, none was found)"
-    told = f"nonstrict {__version__}, for torch {torch}. {answered_by(context.torch)}"
+    told = f"nonstrict {__version__}"
+    if context.torch is not None or context.looked is not None:
+        torch = context.torch or f"{shown(BASE)} (assumed, none was found)"
+        told = f"{told}, for torch {torch}. {answered_by(context.torch)}"
     touched = len({one.location.path for one in diagnostics})
     found = f"{plural(len(diagnostics), 'finding')} in {touched:,} of" if diagnostics else "No findings in"
     heading = f"{found} {plural(context.files, 'file')}" if diagnostics or context.files else "No files were checked"
@@ -131,7 +133,14 @@ def _table(caption: str, first: str, rows: Sequence[Markup]) -> Markup:
     names = (*(f"{severity.label}s" for severity in _SEVERITIES), "all")
     heads = [element("th", first, scope="col"), *(element("th", name, scope="col") for name in names)]
     body = joined(element("thead", element("tr", *heads)), element("tbody", *rows))
-    return element("div", element("table", element("caption", caption), body), class_="table", tabindex=0)
+    return element(
+        "div",
+        element("table", element("caption", caption), body),
+        class_="table",
+        role="region",
+        aria_label=caption,
+        tabindex=0,
+    )
 
 
 # -- filters ----------------------------------------------------------------------------------------------------------
@@ -152,7 +161,7 @@ def filters(found: Sequence[Named], context: Context) -> Markup:
     verdicts = Counter(verdict_of(one) for one in own)
     tried = [(one.value, one.value) for one in Status] + [(UNTRIED, "without experiment")]
     controls = [
-        _labelled("Search", void("input", type="search", name="q", autocomplete="off", spellcheck="false"), "search"),
+        _labelled("Search", void("input", type="search", name="q", spellcheck="false"), "search"),
         element("fieldset", element("legend", "Severity"), *boxes),
         _choice("Rule", "rule", [(code, f"{names[code]} ({rules[code]:,})") for code in sorted(rules)]),
         _choice("File", "file", [(name, f"{name} ({count:,})") for name, count in sorted(files.items())]),
@@ -164,7 +173,9 @@ def filters(found: Sequence[Named], context: Context) -> Markup:
     keys = _box("shortcuts", "on", joined("keys: ", *_keys()), class_="keys")
     row = element("div", *controls, class_="controls")
     told = element("p", told, element("button", "Reset", type="reset"), keys, class_="told")
-    return element("form", row, told, id="filters", role="search", aria_label="Filter findings", hidden=True)
+    return element(
+        "form", row, told, id="filters", autocomplete="off", role="search", aria_label="Filter findings", hidden=True
+    )
 
 
 def _keys() -> Iterator[Markup]:

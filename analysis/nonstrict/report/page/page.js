@@ -109,6 +109,8 @@
 
 	const go = (finding) => {
 		current = finding;
+		// Code that is wider than the page is scrolled by keys once it has the focus.
+		for (const code of finding.querySelectorAll(".code")) if (code.scrollWidth > code.clientWidth) code.tabIndex = 0;
 		finding.focus({ preventScroll: true });
 		finding.scrollIntoView({ block: "start" });
 	};

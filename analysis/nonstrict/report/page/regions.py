@@ -37,7 +37,7 @@ def missed(shown: Shown, context: Context) -> list[Markup]:
 
 def measured(report: RegionReport) -> Markup:
     """What experiments saw of a region."""
-    return element("pre", text_of(report), class_="code", tabindex=0)
+    return element("pre", text_of(report), class_="code")
 
 
 def _region(region: Region, shown: Shown, anchors: Mapping[Location, str], context: Context) -> Markup:
