@@ -86,11 +86,10 @@ def test_a_page_of_a_broken_configuration(nonstrict: Command, project: Path):
 
 @pytest.mark.torch
 def test_experiments_tell_the_page_what_they_compiled(nonstrict: Command, program: Path):
-    run = nonstrict("confirm", "region.py", "--output-format", "html")
-    page = Page(run.out)
-    assert "What experiments compiled" in page.text
-    assert "graphs: 2, foretold" in page.text
-    assert "confirmed" in page.text
+    for arguments in (["confirm", "region.py"], ["check", "--confirm", "."]):
+        page = Page(nonstrict(*arguments, "--output-format", "html").out)
+        assert page.text.count("graphs: 2, foretold") == 1
+        assert "confirmed" in page.text
 
 
 def test_an_agent_is_told_all_it_needs(nonstrict: Command, project: Path):

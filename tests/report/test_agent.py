@@ -102,6 +102,13 @@ def test_a_fix_changes_several_files(tmp_path: Path, tool: list[str]):
     assert (tmp_path / "a.py").read_bytes() == (tmp_path / "b" / "c.py").read_bytes() != TEXT.encode()
 
 
+def test_paths_are_those_of_the_directory_of_the_run(tmp_path: Path):
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    found = edited(tmp_path / "part", "a.py", b"a\nb\n", edit("", (1, 1), (1, 2), "c"))
+    apply(["git", "apply", "-"], tmp_path / "part", told(tmp_path / "part", found))
+    assert (tmp_path / "part" / "a.py").read_bytes() == b"c\nb\n"
+
+
 @pytest.mark.parametrize("tool", TOOLS)
 def test_the_whole_output_is_a_patch_too(tmp_path: Path, tool: list[str]):
     found = [edited(tmp_path, "a.py", TEXT.encode(), change) for change in CHANGES]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nonstrict.check.cache.runs import Cache, Entry
     from nonstrict.check.environment import Environment
     from nonstrict.check.files import NestedSettings
-    from nonstrict.findings import Diagnostic
+    from nonstrict.findings import Diagnostic, Measured
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
 
@@ -58,6 +58,7 @@ class CheckResult(NamedTuple):
     cache), and all overlays. `counts` say how much was looked at, `looked` at what, which the cache does not keep.
     `checked` are the paths of the `files` that were checked. `torch` is the version that the findings hold for, None
     where none was found. Where experiments were `interrupted`, there are the verdicts that were known by then.
+    `measured` are the regions that they compiled.
     """
 
     diagnostics: tuple[Diagnostic, ...]
@@ -73,6 +74,7 @@ class CheckResult(NamedTuple):
     nested: Mapping[str, Settings] = {}
     torch: str | None = None
     interrupted: bool = False
+    measured: tuple[Measured, ...] = ()
 
 
 def check(paths: Sequence[str], settings: Settings, options: RunOptions | None = None) -> CheckResult:

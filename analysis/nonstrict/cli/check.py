@@ -344,17 +344,22 @@ def _rendered(
         earlier=aside.earlier,
         looked=result.counts,
         torch=result.torch,
-        regions=_regions(result, settings) if details_wanted(settings, options) else None,
     )
+    if details_wanted(settings, options):
+        context = _detailed(context, result, settings)
     return _text(result.diagnostics, context, settings.output_format, options)
 
 
-def _regions(result: CheckResult, settings: Settings) -> Shown:
-    """What is known of the compiled regions."""
+def _detailed(context: Context, result: CheckResult, settings: Settings) -> Context:
+    """The same with what is known of the compiled regions, and what experiments saw of them."""
+    from nonstrict.check.region_reports import region_reports
     from nonstrict.cli.importing import runs_of
     from nonstrict.report.regions import Shown
 
-    return Shown(result.looked, result.read, parts=True, runs=runs_of(settings))
+    regions = Shown(result.looked, result.read, parts=True, runs=runs_of(settings))
+    functions = {one.function for one in result.measured}
+    seen = region_reports(result.measured, result.diagnostics, (), result.read, functions, result.looked.regions)
+    return context._replace(regions=regions, measured=seen)
 
 
 def _text(
@@ -503,4 +508,3 @@ def _tell(result: CheckResult, settings: Settings, seconds: float) -> None:
 
 if TYPE_CHECKING:
     from nonstrict.report.context import Context, Renderer
-    from nonstrict.report.regions import Shown

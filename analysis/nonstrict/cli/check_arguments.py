@@ -185,7 +185,8 @@ def _output(group: ArgumentGroup) -> None:
         "--output-format",
         choices=FORMATS,
         metavar="FORMAT",
-        help=f"{', '.join(FORMATS)} (default: full; environment: NONSTRICT_OUTPUT_FORMAT)",
+        help=f"{', '.join(FORMATS)} (default: full; html: a page to hand on; agent: for language models; "
+        "environment: NONSTRICT_OUTPUT_FORMAT)",
     )
     group.add_argument("-o", "--output-file", metavar="FILE", help="write the findings to a file")
     group.add_argument("--statistics", action="store_true", help="show how often each rule was met, and nothing else")

@@ -25,7 +25,8 @@ def confirmed(result: CheckResult, settings: Settings, options: argparse.Namespa
     """A result with verdicts; what kept experiments from being run becomes a failure of the run."""
     answer = experiments(result, settings, options)
     failures = (*result.failures, *answer.failures)
-    return result._replace(diagnostics=answer.diagnostics, failures=failures, interrupted=answer.interrupted)
+    result = result._replace(diagnostics=answer.diagnostics, failures=failures)
+    return result._replace(interrupted=answer.interrupted, measured=answer.measured)
 
 
 def experiments(

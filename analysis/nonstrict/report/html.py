@@ -46,7 +46,7 @@ def _body(diagnostics: Sequence[Diagnostic], context: Context) -> Iterator[Marku
     sections = (
         ("findings", "Findings", joined(filters(found, context), findings(found, context)) if found else NOTHING),
         ("regions", "Compiled regions", known),
-        ("measured", "What experiments compiled", joined(*map(measured, context.measured))),
+        ("measured", "What experiments compiled", measured(shown, context)),
         ("missing", "Not looked at", not_looked_at(found, context)),
     )
     there = [one for one in sections if one[2]]

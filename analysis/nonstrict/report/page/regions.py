@@ -35,15 +35,22 @@ def missed(shown: Shown, context: Context) -> list[Markup]:
     ]
 
 
-def measured(report: RegionReport) -> Markup:
-    """What experiments saw of a region."""
-    return element("pre", text_of(report), class_="code")
+def measured(shown: Shown | None, context: Context) -> Markup:
+    """What experiments saw of regions that are not on the page by themselves."""
+    there = {region.key for region in shown.looked.regions} if shown is not None else set[object]()
+    left = [one for one in context.measured if one.predicted is None or one.predicted.key not in there]
+    return joined(*map(_seen, sorted(left, key=lambda one: (one.location, one.measured.function))))
+
+
+def _seen(report: RegionReport) -> Markup:
+    return element("div", element("b", "experiment"), element("pre", text_of(report)), class_="verdict")
 
 
 def _region(region: Region, shown: Shown, anchors: Mapping[Location, str], context: Context) -> Markup:
     tone = "wasted" if region.wasted else "broken" if region.breaks else "whole"
     chips = figures(region) if region.graphs is not None else ()
     run = shown.run_of(region)
+    seen = [one for one in context.measured if one.predicted is not None and one.predicted.key == region.key]
     return element(
         "article",
         element(
@@ -55,6 +62,7 @@ def _region(region: Region, shown: Shown, anchors: Mapping[Location, str], conte
         element("ol", *_parts(region.parts, shown, anchors, context), class_="parts") if region.parts else NOTHING,
         _breaks(region, shown, anchors, context),
         element("p", sightings.ran(run[1], run[0], sightings.date)) if run is not None else NOTHING,
+        *map(_seen, seen),
         *_lists(region, shown, anchors, context),
         class_=f"region {tone}",
     )
