@@ -37,9 +37,9 @@ ELEMENTS = set(
     re.findall(
         r"\w+",
         """
-        a article b body button caption code dd details div dl dt fieldset form h1 h2 h3 h4 head header html input kbd
-        label legend li main mark meta nav ol option output p pre script section select small span style summary table
-        tbody td th thead title tr ul wbr
+        a article b body button caption code dd del details div dl dt fieldset form h1 h2 h3 h4 head header html input
+        ins kbd label legend li main mark meta nav ol option output p pre script section select small span style summary
+        table tbody td th thead title tr ul wbr
         """,
     )
 )

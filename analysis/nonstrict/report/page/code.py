@@ -56,7 +56,7 @@ def _row(number: int, text: str | None, where: Location) -> Markup:
     if text is None:
         return element("span", "...", class_="gap")
     if not where.row <= number <= where.end_row:
-        return _numbered(number, _shortened(text), "row")
+        return _numbered(number, _shortened(text))
     start, end = _columns(number, text, where)
     return _numbered(number, _marked(text, start, end), "row hit")
 
@@ -82,8 +82,8 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _WIDEST else text[:_WIDEST] + "\N{HORIZONTAL ELLIPSIS}"
 
 
-def _numbered(number: int, content: str, kind: str) -> Markup:
-    return element("span", content, class_=kind, data_row=number)
+def _numbered(number: int, content: str, kind: str = "row", tag: str = "span") -> Markup:
+    return element(tag, content, class_=kind, data_row=number)
 
 
 def _changes(
@@ -99,6 +99,6 @@ def _changes(
         elif last and hunk.row > last:
             yield element("span", "...", class_="gap")
         last = hunk.row + len(hunk.old)
-        for kind, texts in (("row old", hunk.old), ("row new", hunk.new)):
+        for tag, texts in (("del", hunk.old), ("ins", hunk.new)):
             for number, text in enumerate(texts, hunk.row):
-                yield _numbered(number, _shortened(text), kind)
+                yield _numbered(number, _shortened(text), tag=tag)

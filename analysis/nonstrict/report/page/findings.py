@@ -135,15 +135,14 @@ def _tried(verdict: Verdict, function: str) -> Markup:
 
 def _places(found: Diagnostic, context: Context) -> Iterator[Markup]:
     """How torch comes there, and what else shows it."""
-    for name, places in (
-        ("how torch gets there", found.related[: found.links]),
-        ("see also", found.related[found.links :]),
-    ):
+    groups = (
+        ("how torch gets there", "ol", found.related[: found.links]),
+        ("see also", "ul", found.related[found.links :]),
+    )
+    for name, kind, places in groups:
         if places:
-            steps = [element("li", *_place(one, context)) for one in places]
-            yield element(
-                "div", element("b", name), element("ol" if name != "see also" else "ul", *steps), class_="places"
-            )
+            items = element(kind, *(element("li", *_place(one, context)) for one in places))
+            yield element("div", element("b", name), items, class_="places")
 
 
 def _place(one: RelatedLocation, context: Context) -> Iterator[Markup]:
