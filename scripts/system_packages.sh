@@ -29,7 +29,7 @@ editors)
     fi
     ;;
 browser)
-    # It shows the workbench of the VS Code extension. Without a font it would show no text.
+    # It shows the workbench of the VS Code extension, and reports. Without a font it would show no text.
     command -v chromium >/dev/null || missing="chromium fonts-dejavu-core"
     ;;
 make)
@@ -44,7 +44,7 @@ esac
 if [ -n "${missing:-}" ]; then
     case $1 in
     editors) optional="Tests with Emacs" ;;
-    browser) optional="Tests in a workbench of VS Code" ;;
+    browser) optional="Tests in a workbench of VS Code, and of the page of reports," ;;
     *) optional= ;;
     esac
     if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
