@@ -36,6 +36,7 @@ demo: $(VENV)/.torch
 test: package
 	@sh scripts/system_packages.sh editors
 	@sh scripts/system_packages.sh browser
+	@sh scripts/system_packages.sh shells
 	@sh scripts/workbench.sh .workbench
 	@npm test --silent
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)

@@ -1,12 +1,12 @@
 #!/bin/sh
 # Installs the Debian packages that a bare machine lacks; silent when nothing is missing.
-#   system_packages.sh python | compiler | node | editors | browser | make
-# Without root or apt-get it says what to install and fails; editors and the browser are left out then, and so are
-# their tests.
+#   system_packages.sh python | compiler | node | editors | browser | shells | make
+# Without root or apt-get it says what to install and fails; editors, the browser and shells are left out then, and so
+# are their tests.
 set -eu
 
 interpreter=${PYTHON:-python3}
-case ${1:?python, compiler, node, editors, browser or make} in
+case ${1:?python, compiler, node, editors, browser, shells or make} in
 python)
     command -v "$interpreter" >/dev/null || missing=python3
     "$interpreter" -c 'import ensurepip, venv' 2>/dev/null || missing="${missing:-} python3-venv"
@@ -32,11 +32,16 @@ browser)
     # It shows the workbench of the VS Code extension, and reports. Without a font it would show no text.
     command -v chromium >/dev/null || missing="chromium fonts-dejavu-core"
     ;;
+shells)
+    # bash is there already.
+    command -v zsh >/dev/null || missing=zsh
+    command -v fish >/dev/null || missing="${missing:-} fish"
+    ;;
 make)
     command -v make >/dev/null || missing=make
     ;;
 *)
-    echo "system_packages.sh: unknown group '$1'; use python, compiler, node, editors, browser or make" >&2
+    echo "system_packages.sh: unknown group '$1'; use python, compiler, node, editors, browser, shells or make" >&2
     exit 2
     ;;
 esac
@@ -45,6 +50,7 @@ if [ -n "${missing:-}" ]; then
     case $1 in
     editors) optional="Tests with Emacs" ;;
     browser) optional="Tests in a workbench of VS Code, and of the page of reports," ;;
+    shells) optional="Tests of completion in other shells" ;;
     *) optional= ;;
     esac
     if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then

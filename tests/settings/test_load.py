@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nonstrict import __version__
 from nonstrict.findings import Diagnostic, Severity
 from nonstrict.settings.errors import ConfigurationError
 from nonstrict.settings.load import nearest_settings, settings_from_assignment, settings_from_file
 from nonstrict.settings.model import Pattern, Settings, default_settings
 from nonstrict.settings.options import OPTIONS
+from nonstrict.settings.requirements import required_python
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,6 +44,9 @@ select = ["NST1", "io-side-effect"]
 extend-select = ["NST902"]
 ignore = ["NST104"]
 fail-on = "error"
+required-version = ">=0.0.1"
+extend-fixable = ["NST1"]
+target-python = "3.12"
 include = ["*.py"]
 exclude = ["old"]
 extend-exclude = ["third_party/*"]
@@ -57,6 +62,9 @@ NST104 = "error"
 
 [per-file-ignores]
 "tests/*" = ["NST201"]
+
+[extend-per-file-ignores]
+"bench/*" = ["NST202"]
 """,
     )
     root = str(tmp_path)
@@ -67,6 +75,10 @@ NST104 = "error"
         extend_select=("NST902",),
         ignore=("NST104",),
         per_file_ignores=((Pattern("tests/*", root), ("NST201",)),),
+        extend_per_file_ignores=((Pattern("bench/*", root), ("NST202",)),),
+        extend_fixable=("NST1",),
+        required_version=">=0.0.1",
+        target_python="3.12",
         severity=(("NST104", Severity.ERROR),),
         fail_on=Severity.ERROR,
         include=(Pattern("*.py", root),),
@@ -218,3 +230,76 @@ def test_the_example_of_every_key_is_valid(option: object, tmp_path: Path):
         written(tmp_path / "models" / "mylib.pyi", "")
         written(tmp_path / "nonstrict.toml", option.example)
         assert getattr(loaded(tmp_path), option.field) is not None
+
+
+@pytest.mark.parametrize(
+    ("requirement", "fulfilled"),
+    [
+        (__version__, True),
+        (f"=={__version__}", True),
+        (f">={__version__}", True),
+        (">=0.0.1,<99", True),
+        ("~=0.0", __version__.startswith("0.")),
+        ("0.0.1", False),
+        ("v0.0.1", False),
+        ("<0.0.1", False),
+        (">=99", False),
+        (f"!={__version__}", False),
+    ],
+)
+def test_a_required_version(tmp_path: Path, requirement: str, fulfilled: bool):
+    written(tmp_path / "nonstrict.toml", f'\nrequired-version = "{requirement}"\n')
+    if fulfilled:
+        assert loaded(tmp_path).required_version == requirement
+        return
+    (mistake,) = mistakes_of(tmp_path)
+    assert mistake.message == f"this is nonstrict {__version__}, and `required-version` asks for `{requirement}`"
+    assert mistake.location.row == 2
+
+
+@pytest.mark.parametrize("requirement", ["", "newest", ">=", ">=1 <2", "1.x"])
+def test_a_required_version_that_is_none(tmp_path: Path, requirement: str):
+    written(tmp_path / "nonstrict.toml", f'required-version = "{requirement}"\n')
+    (mistake,) = mistakes_of(tmp_path)
+    assert mistake.message == "bad value for `required-version`: expected versions as PEP 440 has them"
+
+
+def test_the_required_version_counts_before_anything_else(tmp_path: Path):
+    written(tmp_path / "nonstrict.toml", 'extend = "gone.toml"\nunheard-of = 1\nrequired-version = ">=99"\n')
+    (mistake,) = mistakes_of(tmp_path)
+    assert "asks for `>=99`" in mistake.message
+    written(tmp_path / "nonstrict.toml", 'extend = "base.toml"\nunheard-of = 1\n')
+    written(tmp_path / "base.toml", 'required-version = ">=99"\nunheard-of-too = 1\n')
+    (mistake,) = mistakes_of(tmp_path)
+    assert mistake.location.path == str(tmp_path / "base.toml")
+
+
+@pytest.mark.parametrize(
+    ("stated", "lowest"),
+    [
+        (">=3.10", (3, 10)),
+        (">=3.9.2", (3, 9)),
+        (">3.9", (3, 9)),
+        (">=3.8,!=3.8.*", (3, 9)),
+        ("~=3.11", (3, 11)),
+        ("==3.12.*", (3, 12)),
+        ("3.11", (3, 11)),
+        ("<4", (3, 8)),
+        (">=2.7", (3, 8)),
+        (">=99", None),
+        ("new", None),
+        ("", None),
+    ],
+)
+def test_the_lowest_python_that_a_project_is_for(tmp_path: Path, stated: str, lowest: tuple[int, int] | None):
+    written(tmp_path / "pyproject.toml", f'[project]\nrequires-python = "{stated}"\n')
+    assert required_python(str(tmp_path)) == lowest
+
+
+def test_a_project_that_says_nothing_of_python(tmp_path: Path):
+    assert required_python(str(tmp_path)) is None
+    for text in ("", "[project]\nname = 'requires-python'\n", "requires-python", "project = 'requires-python'\n"):
+        written(tmp_path / "pyproject.toml", text)
+        assert required_python(str(tmp_path)) is None
+    written(tmp_path / "pyproject.toml", "[project]\nrequires-python = 3\n")
+    assert required_python(str(tmp_path)) is None

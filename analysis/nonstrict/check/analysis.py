@@ -45,7 +45,8 @@ class AnalysisOptions(NamedTuple):
     """What the analysis depends on beside the files.
 
     `explicit` are files that the user named: they are parsed even if no marker reaches them, so that a syntax error
-    is reported. `site_packages` are folders of installed packages, `models` files that say what libraries do.
+    is reported. `site_packages` are folders of installed packages, `models` files that say what libraries do, `python`
+    is the lowest version that the code is for.
     `overlays` are sources by path that stand for files (standard input, unsaved buffers). With `probes`, each
     marked function and region yields a question that an experiment can answer (NST900). `jobs` is the number of
     processes that may be used. What the analysis was made of is added to `kept`: a process that ends anyway need
@@ -58,6 +59,7 @@ class AnalysisOptions(NamedTuple):
     torch_version: str | None = None
     site_packages: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
+    python: tuple[int, int] | None = None
     explicit: frozenset[str] = frozenset()
     jobs: int = 1
     progress: Callable[[int, int], None] | None = None

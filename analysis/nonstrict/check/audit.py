@@ -105,7 +105,8 @@ def _answered(question: Question, discovery: Discovery, settings: Settings, envi
     from nonstrict.program.linking.project import Project
 
     source = _source(question.file)
-    project = Project(environment.site_packages, {source.path: source}, models=models_of(environment.models))
+    models = models_of(environment.models)
+    project = Project(environment.site_packages, {source.path: source}, models=models, python=environment.python)
     torch = release_of(environment.torch_version)
     machine = engine.machine(project, discovery.files, torch)
     machine.elsewhere.max_passes = _MAX_PASSES

@@ -106,7 +106,8 @@ class Presenter:
         with faults.losing("was not read", "what `per-file-ignores` says of the file", beginning(path)):
             ignored = selection.ignored_in(path)
         with faults.losing("were not read", "the suppressions", beginning(path)):
-            suppressions = texts.suppressions(path, self._codes, found=bool(findings))
+            if not selection.ignores_suppressions:
+                suppressions = texts.suppressions(path, self._codes, found=bool(findings))
         for finding in (*findings, *faults.found):
             told = True
             try:

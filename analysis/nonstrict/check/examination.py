@@ -87,7 +87,9 @@ def prepared(texts: Bytes, marked: list[Marked], options: AnalysisOptions, known
 
 def _prepared(texts: Bytes, marked: list[Marked], options: AnalysisOptions, ground: Ground | None) -> Prepared:
     models = models_of(options.models)
-    project = Project(options.site_packages, _overlays(marked, options), options.links, models, options.disk)
+    project = Project(
+        options.site_packages, _overlays(marked, options), options.links, models, options.python, options.disk
+    )
     scout = engine.machine(project, texts.files, release_of(options.torch_version), texts)
     if options.kept is not None:
         options.kept.append(scout)

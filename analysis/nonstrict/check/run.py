@@ -235,6 +235,7 @@ def _analysis(
             torch_version=environment.torch_version,
             site_packages=environment.site_packages,
             models=environment.models,
+            python=environment.python,
             explicit=discovery.explicit,
             jobs=options.jobs or _processors(),
             progress=options.progress,

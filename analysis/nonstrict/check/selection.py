@@ -9,7 +9,7 @@ from nonstrict.check.patterns import PathMatcher
 from nonstrict.settings.model import Pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from nonstrict.findings import Severity
     from nonstrict.rules.base import Rule
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Selection:
     """What some settings say about every rule."""
 
-    __slots__ = ("_enabled", "_fixable", "_ignores", "_severities")
+    __slots__ = ("_enabled", "_fixable", "_ignores", "_severities", "ignores_suppressions")
 
     def __init__(self, settings: Settings, rules: Mapping[str, Rule]) -> None:
         """Resolve the selectors of `settings`.
@@ -27,8 +27,20 @@ class Selection:
         Raises:
             ConfigurationError: a selector selects no rule.
         """
-        self._enabled = _chosen((*settings.select, *settings.extend_select), settings.ignore, settings, rules)
-        self._fixable = _chosen(settings.fixable, settings.unfixable, settings, rules)
+        asked = settings.asked
+        self._enabled = _chosen(
+            settings,
+            rules,
+            ((*settings.select, *settings.extend_select), settings.ignore),
+            (asked.extend_select, asked.ignore),
+        )
+        self._fixable = _chosen(
+            settings,
+            rules,
+            ((*settings.fixable, *settings.extend_fixable), settings.unfixable),
+            (asked.extend_fixable, asked.unfixable),
+        )
+        self.ignores_suppressions = settings.ignore_suppressions
         severities: dict[str, Severity] = {}
         by_specificity = sorted(settings.severity, key=lambda item: _specificity(item[0]))
         for selector, severity in by_specificity:
@@ -36,7 +48,7 @@ class Selection:
         self._severities = severities
         self._ignores = [
             (_FilePattern(pattern), _union(selectors, settings, rules))
-            for pattern, selectors in settings.per_file_ignores
+            for pattern, selectors in (*settings.per_file_ignores, *settings.extend_per_file_ignores)
         ]
 
     @classmethod
@@ -44,7 +56,7 @@ class Selection:
         """Every rule as it is by itself, and no fix: what holds where settings cannot be held against the rules."""
         made = cls.__new__(cls)
         made._enabled, made._fixable = frozenset(rules), frozenset[str]()
-        made._severities, made._ignores = {}, []
+        made._severities, made._ignores, made.ignores_suppressions = {}, [], False
         return made
 
     def enabled(self, code: str) -> bool:
@@ -89,18 +101,24 @@ class _FilePattern:
 
 
 def _chosen(
-    select: Iterable[str], ignore: Iterable[str], settings: Settings, rules: Mapping[str, Rule]
+    settings: Settings, rules: Mapping[str, Rule], *layers: tuple[Sequence[str], Sequence[str]]
 ) -> frozenset[str]:
-    """The selected codes: for each the most specific selector decides, that of `ignore` on a tie."""
-    weight: dict[str, tuple[int, bool]] = {}
-    for selectors, selected in ((select, True), (ignore, False)):
-        for selector in selectors:
-            rank = _specificity(selector)
-            for code in _resolved(selector, settings, rules):
-                known = weight.get(code)
-                if known is None or rank > known[0] or (rank == known[0] and not selected):
-                    weight[code] = (rank, selected)
-    return frozenset(code for code, (_, selected) in weight.items() if selected)
+    """The selected codes of layers of selectors that choose and that leave out, of which a later one wins.
+
+    Within a layer the most specific selector decides for each code, the one that leaves out on a tie.
+    """
+    decided: dict[str, bool] = {}
+    for chosen, left_out in layers:
+        weight: dict[str, tuple[int, bool]] = {}
+        for selectors, selected in ((chosen, True), (left_out, False)):
+            for selector in selectors:
+                rank = _specificity(selector)
+                for code in _resolved(selector, settings, rules):
+                    known = weight.get(code)
+                    if known is None or rank > known[0] or (rank == known[0] and not selected):
+                        weight[code] = (rank, selected)
+        decided.update((code, selected) for code, (_, selected) in weight.items())
+    return frozenset(code for code, selected in decided.items() if selected)
 
 
 def _specificity(selector: str) -> int:

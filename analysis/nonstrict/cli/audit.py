@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.check.audit import AuditError, audit, parsed
 from nonstrict.check.faults import sentences
-from nonstrict.cli.configuration import add_configuration_arguments, main_settings
+from nonstrict.cli.configuration import add_configuration_arguments, add_version_arguments, main_settings
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.overrides import environment_overrides, format_of_environment
 from nonstrict.cli.rendering import Rendered, rendered
@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--python", metavar="PATH", help="interpreter or environment whose torch is used (never started)"
     )
-    parser.add_argument("--torch-version", metavar="VERSION", help="version of torch, in place of the installed one")
+    add_version_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:

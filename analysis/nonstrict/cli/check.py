@@ -15,13 +15,13 @@ from nonstrict.cli.check_arguments import add_check_arguments
 from nonstrict.cli.configuration import main_settings, nested_settings
 from nonstrict.cli.confirming import confirmed, trusting
 from nonstrict.cli.failure import report_failure
-from nonstrict.cli.misuse import refuse_misuse, refuse_other_torch
+from nonstrict.cli.misuse import refuse_hidden_notes, refuse_misuse, refuse_other_torch
 from nonstrict.cli.overrides import format_of_environment, overridden
 from nonstrict.cli.rendering import Rendered, rendered
 from nonstrict.cli.status import ExitStatus
 from nonstrict.cli.terminal import Progress, use_color
 from nonstrict.cli.wanted import details_wanted, least_wanted
-from nonstrict.findings import UNEXPLAINED, Location
+from nonstrict.findings import UNEXPLAINED, Location, Severity
 from nonstrict.settings.errors import ConfigurationError
 from nonstrict.settings.model import default_settings
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 #: Options whose value is optional, and joined to them with `=`.
 VALUE_OPTIONAL = frozenset({"--add-ignore", "--write-baseline"})
 
-#: The rule of questions that experiments answer.
+#: What is said besides the findings about the configuration.
 _INVALID = "The configuration is not valid; nothing was checked."
 
 
@@ -64,6 +64,7 @@ def run(options: argparse.Namespace) -> int:
             return _show_files(settings, options)
         if options.confirm and not options.cluster:
             refuse_other_torch(settings, trusting(options))
+        refuse_hidden_notes(settings, options)
         run = _Run(settings, options, losses)
         status = run.status()
     except ConfigurationError as error:
@@ -113,6 +114,7 @@ class _Run:
         self._losses = losses
         self._known = Known(settings, options, self._losses)
         self._since = _since(settings, options)
+        self._notes = 0
         self.result: CheckResult | None = None
 
     def status(self) -> int:
@@ -138,8 +140,8 @@ class _Run:
         """A result with the findings that the change caused, if that is asked."""
         return result if self._since is None else result._replace(diagnostics=self._since.caused(result))
 
-    def _new(self, result: CheckResult) -> tuple[Diagnostic, ...]:
-        """The findings of a result that are to be reported."""
+    def _known_new(self, result: CheckResult) -> tuple[Diagnostic, ...]:
+        """The findings of a result that neither the baseline holds nor an earlier state had."""
         new = self._known.new(result)
         if self._since is None:
             return new
@@ -213,22 +215,33 @@ class _Run:
     def _reported(self, result: CheckResult, done: Fixed | None = None) -> int:
         """Report what the baseline does not know, with verdicts if they are asked for."""
         caused = self._caused(result)
-        new = result._replace(diagnostics=self._new(result))
-        aside = _Aside(
-            done,
-            known=len(caused.diagnostics) - len(new.diagnostics),
-            earlier=len(result.diagnostics) - len(caused.diagnostics),
-            on_stderr=done is not None and self._input is not None,
-        )
+        new = result._replace(diagnostics=self._known_new(result))
+        known = len(caused.diagnostics) - len(new.diagnostics)
+        new = self._without_notes(new, count=True)
         if self._input is None and not self._options.staged:
             new = new._replace(failures=self._known.shrink(result).failures)
         if self._options.confirm:
             new = self._confirmed(new)
             new = self._caused(new._replace(diagnostics=self._known.without_strange(new)))
-        new = self._sighted(new, result.diagnostics)
+        # Experiments and real runs add notes of their own.
+        new = self._without_notes(self._sighted(new, result.diagnostics), count=True)
         self.result = new = self._losses.added_to(new)
+        earlier = len(result.diagnostics) - len(caused.diagnostics)
+        aside = _Aside(done, known, earlier, self._notes, done is not None and self._input is not None)
         status = _written(new, self._settings, self._options, aside)
         return ExitStatus.INTERRUPTED if new.interrupted else status
+
+    def _new(self, result: CheckResult) -> tuple[Diagnostic, ...]:
+        """The findings that changes are made for: those that are reported."""
+        return self._without_notes(result._replace(diagnostics=self._known_new(result))).diagnostics
+
+    def _without_notes(self, result: CheckResult, *, count: bool = False) -> CheckResult:
+        """A result without notes, where they are not wanted; questions for experiments are none."""
+        if not self._options.no_notes:
+            return result
+        left = tuple(one for one in result.diagnostics if one.severity > Severity.NOTE or one.code == UNEXPLAINED)
+        self._notes += (len(result.diagnostics) - len(left)) if count else 0
+        return result._replace(diagnostics=left)
 
     def _sighted(self, new: CheckResult, known: Sequence[Diagnostic]) -> CheckResult:
         """A result with what real runs did, where there are any."""
@@ -242,12 +255,14 @@ class _Run:
 class _Aside(NamedTuple):
     """What a report says beside the findings, and where it goes.
 
-    That is what was fixed, how many are in the baseline, and how many were there before the change that is asked for.
+    That is what was fixed, how many are in the baseline, how many were there before the change that is asked for, and
+    how many are notes that nobody wants.
     """
 
     done: Fixed | None = None
     known: int = 0
     earlier: int = 0
+    notes: int = 0
     on_stderr: bool = False
 
 
@@ -342,6 +357,7 @@ def _rendered(
         ),
         known=aside.known,
         earlier=aside.earlier,
+        notes=aside.notes,
         looked=result.counts,
         torch=result.torch,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from nonstrict.cli.configuration import add_configuration_arguments
+from nonstrict.cli.configuration import add_configuration_arguments, add_version_arguments
 from nonstrict.settings.model import DEFAULT_BASELINE, FORMATS
 
 if TYPE_CHECKING:
@@ -94,12 +94,13 @@ def _rules(group: ArgumentGroup) -> None:
         ("--ignore", "do not report these rules"),
     ):
         group.add_argument(flag, action="append", default=[], metavar="RULES", help=text)
+    for flag, text in (
+        ("--per-file-ignores", "do not report a rule in some files, in place of what is configured"),
+        ("--extend-per-file-ignores", "do not report a rule in some files, besides what is configured"),
+    ):
+        group.add_argument(flag, action="append", default=[], metavar="PATTERN:RULE", help=text)
     group.add_argument(
-        "--per-file-ignores",
-        action="append",
-        default=[],
-        metavar="PATTERN:RULE",
-        help="do not report a rule in some files",
+        "--ignore-suppressions", action="store_true", help="report what comments in the code suppress, too"
     )
     group.add_argument(
         "--fail-on", choices=("error", "warning", "note"), help="least severity for exit status 1 (default: warning)"
@@ -127,6 +128,7 @@ def _fixes(group: ArgumentGroup) -> None:
     )
     for flag, text in (
         ("--fixable", "offer the fixes of these rules only"),
+        ("--extend-fixable", "offer the fixes of these rules too"),
         ("--unfixable", "do not offer the fixes of these rules"),
     ):
         group.add_argument(flag, action="append", default=[], metavar="RULES", help=text)
@@ -189,6 +191,7 @@ def _output(group: ArgumentGroup) -> None:
         "environment: NONSTRICT_OUTPUT_FORMAT)",
     )
     group.add_argument("-o", "--output-file", metavar="FILE", help="write the findings to a file")
+    group.add_argument("--no-notes", action="store_true", help="leave out findings of severity note, and count them")
     group.add_argument("--statistics", action="store_true", help="show how often each rule was met, and nothing else")
     group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
 
@@ -199,7 +202,7 @@ def _environment(group: ArgumentGroup) -> None:
     group.add_argument(
         "--python", metavar="PATH", help="interpreter or environment whose torch is used (started only to confirm)"
     )
-    group.add_argument("--torch-version", metavar="VERSION", help="version of torch, in place of the installed one")
+    add_version_arguments(group)
     group.add_argument(
         "-j", "--jobs", type=number_of_processes, default=0, metavar="N", help="processes (default: one per processor)"
     )

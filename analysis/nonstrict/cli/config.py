@@ -60,11 +60,20 @@ def shown_settings(settings: Settings) -> str:
     """The settings that count, as `key = value` lines for `--show-settings`."""
     lines = [f"# from {settings.source or 'the defaults'}, for {settings.root}"]
     lines += [
-        f"{option.key} = {_shown(getattr(settings, option.field))}"
-        for option in OPTIONS.values()
-        if option.key != "extend"
+        f"{option.key} = {_shown(_value(option, settings))}" for option in OPTIONS.values() if option.key != "extend"
     ]
     return "\n".join(lines) + "\n"
+
+
+def _value(option: Option, settings: Settings) -> object:
+    """What counts for a key, with what the command line adds, and what follows where nothing is set."""
+    value = getattr(settings, option.field)
+    if option.field == "target_python":
+        from nonstrict.check.environment import targeted_python
+
+        python = targeted_python(settings)
+        return None if python is None else ".".join(map(str, python))
+    return (*value, *getattr(settings.asked, option.field)) if option.field in settings.asked._fields else value
 
 
 def _shown(value: object) -> str:

@@ -35,6 +35,16 @@ def add_configuration_arguments(parser: ArgumentGroup) -> None:
     parser.add_argument("--isolated", action="store_true", help="ignore all configuration files")
 
 
+def add_version_arguments(parser: ArgumentGroup) -> None:
+    """Declare `--torch-version` and `--target-python`."""
+    parser.add_argument("--torch-version", metavar="VERSION", help="version of torch, in place of the installed one")
+    parser.add_argument(
+        "--target-python",
+        metavar="VERSION",
+        help="lowest Python that the code is for (default: as `requires-python` of the project has it)",
+    )
+
+
 def main_settings(paths: Sequence[str], options: argparse.Namespace) -> Settings:
     """The settings of a run over `paths`: of the nearest configuration at or above what they have in common.
 

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Exit status: 0 no finding at or above --fail-on is left standing, 1 findings, 2 nothing could be run. "
         "A refuted finding counts one level less."
     )
-    parser.set_defaults(torch_version=None)
+    parser.set_defaults(torch_version=None, target_python=None)
     parser.add_argument(
         "target",
         metavar="FILE[::FUNCTION]",

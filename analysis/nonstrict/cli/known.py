@@ -60,7 +60,8 @@ class Known:
         """
         options = self._options
         # Other findings are found for another torch, or with other settings than the project's.
-        others = options.torch_version or options.python or options.isolated or any(map(is_assignment, options.config))
+        others = options.torch_version or options.target_python or options.python or options.isolated
+        others = others or options.ignore_suppressions or any(map(is_assignment, options.config))
         if self._baseline is None or result.failures or others:
             return result
         path = self._baseline.path

@@ -25,6 +25,7 @@ COMMANDS = {
     "rule": ("rule", "explain a rule, or list all rules"),
     "config": ("config", "list and explain the configuration keys"),
     "trust": ("trust", "say which folders may bring the interpreter that experiments run in"),
+    "completion": ("completion", "write a script that has a shell complete commands, options and rules"),
     "clean": ("clean", "remove the caches of a project"),
     "version": ("version", "show the version"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from nonstrict.findings import Severity
 from nonstrict.settings.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _EXPERIMENTS = {
     "workers": 0,
     "cluster": None,
 }
-_SELECTORS = ("select", "extend_select", "ignore", "fixable", "unfixable")
+_SELECTORS = ("select", "extend_select", "ignore", "fixable", "extend_fixable", "unfixable")
 #: Options that each ask for another run, and what such a run has no place for.
 _RUNS = {
     "show_settings": ("show_files", "add_ignore", "write_baseline", "fix", "fix_only", "diff", "confirm", "statistics"),
@@ -39,6 +40,8 @@ _RUNS = {
     "fix_only": ("confirm", "statistics"),
     "probe": ("fix", "add_ignore", "write_baseline", "statistics"),
 }
+#: Options that change which findings are looked at, and what is made of all of them.
+_VIEWS = {"ignore_suppressions": ("add_ignore", "write_baseline"), "no_notes": ("write_baseline",)}
 
 
 def refuse_misuse(options: argparse.Namespace) -> None:
@@ -119,7 +122,7 @@ def _empty(options: argparse.Namespace) -> Iterator[str]:
 def _exclusive(options: argparse.Namespace) -> Iterator[str]:
     if options.diff and options.confirm:
         yield "--diff writes nothing that --confirm could run. Drop one of them."
-    for name, others in _RUNS.items():
+    for name, others in (*_RUNS.items(), *_VIEWS.items()):
         for other in others:
             if _is_given(options, name) and _is_given(options, other):
                 yield f"{_flag(name)} and {_flag(other)} exclude each other. Drop one of them."
@@ -166,6 +169,16 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
+def refuse_hidden_notes(settings: Settings, options: argparse.Namespace) -> None:
+    """Refuse to fail a run for what it is asked not to show.
+
+    Raises:
+        ConfigurationError: notes are left out, and fail the run.
+    """
+    if options.no_notes and settings.fail_on is Severity.NOTE:
+        raise ConfigurationError("--no-notes leaves out what a run fails for with `--fail-on note`. Drop one of them.")
+
+
 def chosen_interpreter(named: str) -> str:
     """The absolute path of the interpreter or environment that `--python` names, also by a name on the `PATH`.
 
@@ -199,6 +212,20 @@ def known_torch(version: str) -> str:
         return known_version(version)
     except BadValueError as error:
         raise ConfigurationError(f"--torch-version {version or repr(version)}: {error}.") from None
+
+
+def targeted_python(version: str) -> str:
+    """The version that `--target-python` names.
+
+    Raises:
+        ConfigurationError: it is no version of Python, or one that nothing is known of.
+    """
+    from nonstrict.settings.values import BadValueError, known_python
+
+    try:
+        return known_python(version)
+    except BadValueError as error:
+        raise ConfigurationError(f"--target-python {version or repr(version)}: {error}.") from None
 
 
 def refuse_other_torch(settings: Settings, trusted: Callable[[str], bool]) -> None:

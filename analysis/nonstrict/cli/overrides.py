@@ -7,11 +7,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.cli.configuration import is_assignment
-from nonstrict.cli.misuse import chosen_interpreter, known_torch
+from nonstrict.cli.misuse import chosen_interpreter, known_torch, targeted_python
 from nonstrict.findings import Severity
 from nonstrict.settings.errors import ConfigurationError
 from nonstrict.settings.globs import wrong_glob
-from nonstrict.settings.model import FORMATS, Pattern
+from nonstrict.settings.model import FORMATS, Asked, Pattern
 
 if TYPE_CHECKING:
     import argparse
@@ -39,8 +39,9 @@ def overridden(settings: Settings, options: argparse.Namespace) -> Settings:
         fields["strict_coverage"] = options.strict_coverage
     if options.fail_on:
         fields["fail_on"] = Severity[options.fail_on.upper()]
-    _choose_fixes(fields, settings, options)
+    _choose_fixes(fields, options)
     _choose_environment(fields, options)
+    fields["ignore_suppressions"] = options.ignore_suppressions
     cache_dir = options.cache_dir or os.environ.get("NONSTRICT_CACHE_DIR")
     if cache_dir:
         fields["cache_dir"] = os.path.abspath(cache_dir)
@@ -51,7 +52,7 @@ def overridden(settings: Settings, options: argparse.Namespace) -> Settings:
 
 
 def environment_overrides(settings: Settings, options: argparse.Namespace) -> Settings:
-    """`settings` with `--config KEY=VALUE`, `--python` and `--torch-version` on top.
+    """`settings` with `--config KEY=VALUE` and what options say of the environment on top.
 
     Raises:
         ConfigurationError: an option has a value that it does not take.
@@ -70,26 +71,31 @@ def _choose_environment(fields: dict[str, Any], options: argparse.Namespace) -> 
         fields.update(python=chosen_interpreter(options.python), python_by_user=True)
     if options.torch_version is not None:
         fields["torch_version"] = known_torch(options.torch_version)
+    if options.target_python is not None:
+        fields["target_python"] = targeted_python(options.target_python)
 
 
 def _select_rules(fields: dict[str, Any], settings: Settings, options: argparse.Namespace) -> None:
-    """As in ruff, `--select` starts afresh: what the file selects and ignores no longer counts."""
-    ignore = () if options.select else settings.ignore
-    extend_select = () if options.select else settings.extend_select
-    if options.select:
-        fields["select"] = _words(options.select)
-    fields["extend_select"] = extend_select + _words(options.extend_select)
-    fields["ignore"] = ignore + _words(options.ignore)
+    """As in ruff, `--select` and `--fixable` start afresh: what files say no longer counts. Others go on top of it."""
+    asked = Asked()
+    for first, adding, taking in (("select", "extend_select", "ignore"), ("fixable", "extend_fixable", "unfixable")):
+        begun = _words(getattr(options, first))
+        told = {adding: _words(getattr(options, adding)), taking: _words(getattr(options, taking))}
+        if begun:
+            # What the command line says is then weighed against itself alone.
+            fields.update({first: begun, **told})
+        else:
+            asked = asked._replace(**told)
+    fields["asked"] = asked
     if options.per_file_ignores:
-        fields["per_file_ignores"] = settings.per_file_ignores + _ignores(options.per_file_ignores)
+        fields.update(per_file_ignores=_ignores("per_file_ignores", options), extend_per_file_ignores=())
+    if options.extend_per_file_ignores:
+        before = fields.get("extend_per_file_ignores", settings.extend_per_file_ignores)
+        fields["extend_per_file_ignores"] = before + _ignores("extend_per_file_ignores", options)
 
 
-def _choose_fixes(fields: dict[str, Any], settings: Settings, options: argparse.Namespace) -> None:
-    """As in ruff, `--fixable` starts afresh, `--unfixable` adds, and `--diff` and `--fix-only` mean `--fix`."""
-    if options.fixable:
-        fields["fixable"] = _words(options.fixable)
-    unfixable = () if options.fixable else settings.unfixable
-    fields["unfixable"] = unfixable + _words(options.unfixable)
+def _choose_fixes(fields: dict[str, Any], options: argparse.Namespace) -> None:
+    """As in ruff, `--diff` and `--fix-only` mean `--fix`."""
     for name in ("fix", "fix_only", "unsafe_fixes", "show_fixes"):
         if (value := getattr(options, name)) is not None:
             fields[name] = value
@@ -123,13 +129,13 @@ def _pattern(glob: str, here: str) -> Pattern:
     return Pattern(glob, here)
 
 
-def _ignores(items: list[str]) -> tuple[tuple[Pattern, tuple[str, ...]], ...]:
+def _ignores(name: str, options: argparse.Namespace) -> tuple[tuple[Pattern, tuple[str, ...]], ...]:
     """`PATTERN:SELECTOR` pairs, separated by commas, as in ruff and flake8."""
     found: dict[str, list[str]] = {}
-    for word in _words(items):
+    for word in _words(getattr(options, name)):
         glob, separator, selector = word.rpartition(":")
         if not separator or not glob or not selector:
-            raise ConfigurationError(f"--per-file-ignores takes `PATTERN:RULE`, not `{word}`.")
+            raise ConfigurationError(f"--{name.replace('_', '-')} takes `PATTERN:RULE`, not `{word}`.")
         found.setdefault(glob.rstrip(), []).append(selector.lstrip())
     here = os.getcwd()
     return tuple((_pattern(glob, here), tuple(selectors)) for glob, selectors in found.items())

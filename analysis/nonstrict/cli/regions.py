@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 
 from nonstrict.check.run import RunOptions, check
 from nonstrict.cli.check_arguments import number_of_processes
-from nonstrict.cli.configuration import add_configuration_arguments, main_settings, nested_settings
+from nonstrict.cli.configuration import (
+    add_configuration_arguments,
+    add_version_arguments,
+    main_settings,
+    nested_settings,
+)
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.overrides import environment_overrides
 from nonstrict.cli.status import ExitStatus
@@ -40,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
     add_configuration_arguments(parser)
     parser.add_argument("--python", metavar="PATH", help="interpreter or environment whose torch is used (not started)")
-    parser.add_argument("--torch-version", metavar="VERSION", help="version of torch, in place of the installed one")
+    add_version_arguments(parser)
     parser.add_argument(
         "-j", "--jobs", type=number_of_processes, default=0, metavar="N", help="processes (default: one per processor)"
     )

@@ -5,7 +5,7 @@ Sources: `torch/utils/_pytree.py`, `torch/export/__init__.py` and `torch/_librar
 
 from __future__ import annotations
 
-import sys
+from nonstrict.knowledge.standard_library import EVER
 
 _PYTREE = ("torch.utils._pytree", "torch.utils.pytree", "torch.utils.pytree.python", "torch.utils._pytree.python")
 _OTHER_TREES = ("torch.utils._cxx_pytree", "torch.utils.pytree.cxx", "optree", "jax.tree_util")
@@ -67,7 +67,7 @@ def is_plain_base(name: str) -> bool:
     if name in _PLAIN_BASES:
         return True
     root = name.partition(".")[0]
-    return root in sys.stdlib_module_names and root != "enum" and name not in _SPECIAL_BASES
+    return root in EVER and root != "enum" and name not in _SPECIAL_BASES
 
 
 #: Decorators of classes that register nothing.

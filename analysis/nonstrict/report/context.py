@@ -105,11 +105,11 @@ class Context(NamedTuple):
     `unread` are those of the sentences that say of a path why it could not be read: (path, reason).
 
     Paths are shown from `directory` (absolute, or "" for the working directory); `counts` asks formats made for
-    people for a closing line with counts. `known` is the number of findings that the baseline holds, `looked` how many
-    regions and marked functions were looked at, None where nobody asks, `earlier` the number of findings that were
-    there before the change that a run is about. `torch` is the version that the findings are for, None where none was
-    found. `regions` are the compiled regions in detail, None where nobody asked for them, and `measured` is what
-    experiments saw of them.
+    people for a closing line with counts. `known` is the number of findings that the baseline holds, `notes` that of
+    notes left out, `looked` how many regions and marked functions were looked at, None where nobody asks, `earlier` the
+    number of findings that were there before the change that a run is about. `torch` is the version that the findings
+    are for, None where none was found. `regions` are the compiled regions in detail, None where nobody asked for them,
+    and `measured` is what experiments saw of them.
     """
 
     lines: Lines
@@ -120,6 +120,7 @@ class Context(NamedTuple):
     directory: str = ""
     fixing: Fixing = Fixing()
     known: int = 0
+    notes: int = 0
     looked: Counts | None = None
     unread: tuple[tuple[str, str], ...] = ()
     torch: str | None = None

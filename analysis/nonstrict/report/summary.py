@@ -70,12 +70,14 @@ def answered_by(torch: str | None) -> str:
 
 def _aside(context: Context) -> str:
     """What became of findings that are not reported: ` (2 fixed, 3 in the baseline, 4 there before)`."""
-    parts = (
+    counted = (
         (len(context.fixing.fixed), "fixed"),
         (context.known, "in the baseline"),
         (context.earlier, "there before"),
     )
-    told = ", ".join(f"{count:,} {word}" for count, word in parts if count)
+    parts = [f"{count:,} {word}" for count, word in counted if count]
+    parts += [f"{plural(context.notes, 'note')} left out"] if context.notes else []
+    told = ", ".join(parts)
     return f" ({told})" if told else ""
 
 

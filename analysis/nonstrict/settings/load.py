@@ -140,6 +140,7 @@ def _settings_of(path: str, text: str, seen: tuple[str, ...]) -> Settings | None
         document = Document(path, text, cast("dict[str, object]", table), ("tool", "nonstrict"))
     root = os.path.dirname(path)
     base = default_settings(root)
+    _refuse_other_version(document)
     extended = document.content.get("extend")
     if isinstance(extended, str):
         target = os.path.normpath(os.path.join(root, os.path.expanduser(extended)))
@@ -169,6 +170,7 @@ def _applied(base: Settings, document: Document, root: str) -> Settings:
 
     fields: dict[str, Any] = {}
     mistakes: list[Diagnostic] = []
+    _refuse_other_version(document)
     for key, value in document.content.items():
         option = OPTIONS.get(key)
         if option is None:
@@ -183,10 +185,27 @@ def _applied(base: Settings, document: Document, root: str) -> Settings:
     if mistakes:
         raise configuration_error(mistakes)
     fields.pop("extend", None)
-    for name in ("extend_select", "extend_exclude", "per_file_ignores"):
+    for name in ("extend_select", "extend_exclude", "extend_per_file_ignores", "extend_fixable"):
         if name in fields:
             fields[name] = getattr(base, name) + fields[name]
     return base._replace(**fields)
+
+
+def _refuse_other_version(document: Document) -> None:
+    """Refuse a file for another version of nonstrict, before what this one does not know of it is told.
+
+    Raises:
+        ConfigurationError: `required-version` does not allow this version.
+    """
+    required = document.content.get("required-version")
+    if not isinstance(required, str):
+        return
+    from nonstrict import __version__
+    from nonstrict.settings.requirements import is_fulfilled
+
+    if not is_fulfilled(required, __version__):
+        message = f"this is nonstrict {__version__}, and `required-version` asks for `{required}`"
+        raise configuration_error([document.mistake("required-version", message, "Install a version that it allows.")])
 
 
 def _wrong_models(paths: Sequence[str]) -> list[Diagnostic]:

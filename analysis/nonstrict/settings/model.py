@@ -65,6 +65,15 @@ class Pattern(NamedTuple):
     base: str
 
 
+class Asked(NamedTuple):
+    """Rule selectors of the command line that go on top of what files say: they win, however specific those are."""
+
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    extend_fixable: tuple[str, ...] = ()
+    unfixable: tuple[str, ...] = ()
+
+
 class Settings(NamedTuple):
     """What one configuration file, or the command line over it, decides.
 
@@ -72,21 +81,25 @@ class Settings(NamedTuple):
     `source` the file itself. Rule selectors are codes, prefixes of codes, names or `ALL`, not yet checked. `inputs` are
     pairs of a marked function and of one that makes its arguments, both as `ABSOLUTE PATH::NAME`. `models` are the
     absolute paths of files that describe libraries. `python_by_user`: the user named `python`, for this run or in an
-    editor, and no file that may have come with the project. `unsafe_fixes` None means that they are not applied, but
-    that people are told of them. `baseline` None stands for `DEFAULT_BASELINE` in `root`, if that is there, and "" for
-    none at all.
+    editor, and no file that may have come with the project. `asked` and `ignore_suppressions` are of the command line
+    alone. `target_python` is the lowest version that the code is for, "3.10". `unsafe_fixes` None means that they are
+    not applied, but that people are told of them. `baseline` None stands for `DEFAULT_BASELINE` in `root`, if that is
+    there, and "" for none at all.
     """
 
     root: str
     source: str | None = None
+    required_version: str | None = None
     select: tuple[str, ...] = ("ALL",)
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     per_file_ignores: tuple[tuple[Pattern, tuple[str, ...]], ...] = ()
+    extend_per_file_ignores: tuple[tuple[Pattern, tuple[str, ...]], ...] = ()
     severity: tuple[tuple[str, Severity], ...] = ()
     fail_on: Severity = Severity.WARNING
     strict_coverage: bool = False
     fixable: tuple[str, ...] = ("ALL",)
+    extend_fixable: tuple[str, ...] = ()
     unfixable: tuple[str, ...] = ()
     fix: bool = False
     fix_only: bool = False
@@ -101,10 +114,13 @@ class Settings(NamedTuple):
     python: str | None = None
     python_by_user: bool = False
     torch_version: str | None = None
+    target_python: str | None = None
     output_format: str = "full"
     cache_dir: str | None = None
     inputs: tuple[tuple[str, str], ...] = ()
     models: tuple[str, ...] = ()
+    asked: Asked = Asked()
+    ignore_suppressions: bool = False
 
     @property
     def least(self) -> Applicability:

@@ -31,6 +31,14 @@ OPTIONS: dict[str, Option] = {
             'extend = "../nonstrict.toml"',
         ),
         Option(
+            "required-version",
+            "requirement",
+            "none",
+            "The version of nonstrict that the project is for, as PEP 440 has it; one without an operator is exact. "
+            "With another version nothing is checked.",
+            'required-version = ">=0.1,<0.3"',
+        ),
+        Option(
             "select",
             "selectors",
             '["ALL"]',
@@ -59,6 +67,13 @@ OPTIONS: dict[str, Option] = {
             'per-file-ignores = { "tests/*" = ["NST201"] }',
         ),
         Option(
+            "extend-per-file-ignores",
+            "ignores",
+            "{}",
+            "The same, besides what `per-file-ignores` says, also in a file that this one extends.",
+            'extend-per-file-ignores = { "benchmarks/*" = ["NST201"] }',
+        ),
+        Option(
             "severity",
             "severities",
             "{}",
@@ -85,6 +100,13 @@ OPTIONS: dict[str, Option] = {
             '["ALL"]',
             "The rules whose fixes are offered and applied.",
             'fixable = ["NST6", "NST902"]',
+        ),
+        Option(
+            "extend-fixable",
+            "selectors",
+            "[]",
+            "Rules whose fixes are offered and applied besides those of `fixable`.",
+            'extend-fixable = ["NST101"]',
         ),
         Option(
             "unfixable",
@@ -176,6 +198,14 @@ OPTIONS: dict[str, Option] = {
             "none",
             "The version of torch the findings are for, in place of the installed one.",
             'torch-version = "2.13"',
+        ),
+        Option(
+            "target-python",
+            "python",
+            "`requires-python` of the project",
+            "The lowest version of Python that the code is for: it decides conditions on `sys.version_info`, and which "
+            "modules are of the standard library.",
+            'target-python = "3.11"',
         ),
         Option(
             "inputs",

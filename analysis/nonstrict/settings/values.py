@@ -7,15 +7,18 @@ import re
 from typing import TYPE_CHECKING, cast
 
 from nonstrict.findings import Severity
+from nonstrict.knowledge.standard_library import NEWEST_PYTHON, OLDEST_PYTHON
 from nonstrict.knowledge.torch_version import NEWEST_KNOWN, OLDEST_KNOWN, release_numbers
 from nonstrict.settings.globs import wrong_glob
 from nonstrict.settings.model import FORMATS, Pattern
+from nonstrict.settings.requirements import specifiers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nonstrict.settings.options import Option
 
+_PYTHON = re.compile(r"[0-9]{1,2}\.[0-9]{1,3}")
 _VERSION = re.compile(r"\d+\.\d+(\.\d+)?([+.a-zA-Z0-9]*)")
 
 
@@ -108,6 +111,30 @@ def known_version(text: str) -> str:
     return text
 
 
+def _python(value: object, _base: str) -> str:
+    return known_python(_text(value))
+
+
+def known_python(text: str) -> str:
+    """A version of Python that something is known of, as "3.12".
+
+    Raises:
+        BadValueError: it is none.
+    """
+    numbers = tuple(map(int, text.split("."))) if _PYTHON.fullmatch(text) else ()
+    if not OLDEST_PYTHON <= numbers <= NEWEST_PYTHON:
+        oldest, newest = (".".join(map(str, limit)) for limit in (OLDEST_PYTHON, NEWEST_PYTHON))
+        raise BadValueError(f'expected a version of Python from "{oldest}" to "{newest}"', text)
+    return text
+
+
+def _requirement(value: object, _base: str) -> str:
+    text = _text(value)
+    if specifiers(text) is None:
+        raise BadValueError("expected versions as PEP 440 has them", text)
+    return text
+
+
 def _table(value: object) -> dict[str, object]:
     if not isinstance(value, dict):
         raise BadValueError("expected a table")
@@ -153,6 +180,8 @@ _CHECKS: dict[str, Callable[[object, str], object]] = {
     "models": _models,
     "path": _path,
     "patterns": _patterns,
+    "python": _python,
+    "requirement": _requirement,
     "selectors": _strings,
     "severities": _severities,
     "severity": _severity,

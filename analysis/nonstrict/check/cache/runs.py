@@ -68,7 +68,9 @@ class Cache:
         self.entries = store
         self.digests = {path: self.contents.digest(path) for path in files}
         #: tells what the findings of all files rest on from other versions of it
-        self.stamp = identity([environment.torch_version, [self.known_digest(path) for path in environment.models]])
+        self.stamp = identity(
+            [environment.torch_version, environment.python, [self.known_digest(path) for path in environment.models]]
+        )
         self._all = identity([self.stamp, list(self.digests.items())])
 
     def known_digest(self, path: str) -> str:

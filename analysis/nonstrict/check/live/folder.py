@@ -320,13 +320,13 @@ class Folder:
         """Begin anew with the files that there are; what their texts tell is kept where they are the same."""
         before: Machine | None = getattr(self, "_scout", None)
         self._fixing.forget()
-        environment = environment_of(self.settings)
+        torch, packages, models, python = environment = environment_of(self.settings)
         self._files = self._listed()
         self._options = AnalysisOptions(*environment, overlays=self._overlays, regions=True)
-        project = Project(environment.site_packages, self._overlays, models=models_of(environment.models))
+        project = Project(packages, self._overlays, models=models_of(models), python=python)
         if before is not None:
             project.inherit(before.project)
-        self._scout = engine.machine(project, self._files, release_of(environment.torch_version))
+        self._scout = engine.machine(project, self._files, release_of(torch))
         self._marked = MarkedFiles(self._files)
         self.presenter = Presenter(self.settings, self._discovery.nested)
         self.known = Known(self.settings)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.facts.words import identifiers
+from nonstrict.knowledge.standard_library import EVER
 from nonstrict.program.mutations.calls import IN_PLACE, MUTATORS, replaces_parameters
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _QUOTED = re.compile(r"[\"'](?:\w+::)?(\w+)")
 _DECLARES = re.compile(r"library|custom_op|triton_op|leaf_function|register_\w+|\b(?:impl|define)\b")
 _OPERATORS = re.compile(r"torch\.library|custom_op|triton_op|leaf_function|\blibrary\b")
 _SETTERS = frozenset({"setattr", "delattr", "__setattr__"})
-_EXTERNAL = frozenset({"torch", "numpy", "functorch", "torchvision", "triton", *sys.stdlib_module_names})
+_EXTERNAL = frozenset({"torch", "numpy", "functorch", "torchvision", "triton", *EVER})
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _ENDING = (ast.Return, ast.Raise, ast.Yield, ast.YieldFrom)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import sys
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.fixes.code.documents import first_line
 from nonstrict.fixes.code.edits import after, before, inserted, removed, replaced
 from nonstrict.fixes.code.lists import names_of, with_element, without_element
+from nonstrict.knowledge.standard_library import EVER
 from nonstrict.text.trees import tree_of
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _key(statement: _Import) -> _Key:
     is_from = isinstance(statement, ast.ImportFrom)
     module = (statement.module or "") if isinstance(statement, ast.ImportFrom) else statement.names[0].name
     root = module.partition(".")[0]
-    section = _STANDARD if root in sys.stdlib_module_names else _OTHER
+    section = _STANDARD if root in EVER else _OTHER
     if isinstance(statement, ast.ImportFrom) and statement.level:
         section = _RELATIVE
     return _Key(_FUTURE if root == "__future__" else section, is_from, module.lower())

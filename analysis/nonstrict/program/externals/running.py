@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from nonstrict.facts.scopes import FunctionNode, scope_of
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
+from nonstrict.knowledge.standard_library import EVER
 from nonstrict.program.domain.values import UNKNOWN, Kind, Value
 from nonstrict.program.objects import classes, naming
 
@@ -61,7 +61,7 @@ def _is_imported_from_it(module: Module, name: str) -> bool:
 def is_of_the_library(dotted: str) -> bool:
     """Whether a dotted name is one of the standard library, and of nothing in it that runs code of the program."""
     package = dotted.partition(".")[0]
-    return package in sys.stdlib_module_names and package not in _IMPORTING
+    return package in EVER and package not in _IMPORTING
 
 
 def runs_compiled(machine: Machine, module: Module, node: ast.AST) -> bool:

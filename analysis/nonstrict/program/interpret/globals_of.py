@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-import sys
 from typing import TYPE_CHECKING
 
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.knowledge.operators import torch_kind
+from nonstrict.knowledge.standard_library import EVER
 from nonstrict.program.domain.access_paths import FRESH, AccessPath, Root
 from nonstrict.program.domain.values import (
     BOOL,
@@ -188,6 +188,8 @@ def member(machine: Machine, importer: Module, dotted: str, attribute: str) -> V
         return BOOL._replace(const=False)
     if full in releases.NAMES:
         return releases.at_hand(machine)
+    if full == releases.OF_PYTHON and project.python is not None:
+        return releases.of_python(project.python)
     if project.models.replaces(full):
         return external(full)
     if full in MARKERS or (full.startswith("torch.") and torch_kind(full) is not None):
@@ -230,7 +232,7 @@ def held_outside(machine: Machine, external: Value, *, ask: bool = True) -> Valu
     """
     package, _, name = external.dotted.rpartition(".")
     root = package.partition(".")[0]
-    if not package or root in _ANSWERED or root in sys.stdlib_module_names or not machine.project.find_installed(root):
+    if not package or root in _ANSWERED or root in EVER or not machine.project.find_installed(root):
         return external
     if machine.models.find(external.dotted) is not None:
         return external

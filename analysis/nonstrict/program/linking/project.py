@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from nonstrict.knowledge.standard_library import is_standard
 from nonstrict.models.library import SHIPPED, Models
 from nonstrict.program.domain.modules import Module
 from nonstrict.program.linking.disk import Disk
@@ -32,6 +32,7 @@ class Project:
     `overlays` are sources that stand for files (standard input, unsaved buffers) by path.
     `site_packages` are folders of installed packages: consulted last, for definitions only. `links` are the files of a
     run that are called by the name of a link: by their absolute path without links. `models` describe libraries.
+    `python` is the lowest version that the code is for, None if nothing says so.
     """
 
     def __init__(
@@ -40,11 +41,13 @@ class Project:
         overlays: dict[str, Source] | None = None,
         links: Mapping[str, str] | None = None,
         models: Models = SHIPPED,
+        python: tuple[int, int] | None = None,
         disk: Disk | None = None,
     ) -> None:
         self.site_packages = tuple(site_packages)
         self.overlays = overlays if overlays is not None else {}
         self.models = models
+        self.python = python
         self.disk = disk or Disk()
         self.unreadable: dict[str, str] = {}
         self._modules: dict[str, Module | None] = {}
@@ -77,7 +80,7 @@ class Project:
         What texts and the disk tell is shared, what was found out by interpreting is not, nor which modules are loaded:
         answers that depend on that do not depend on who asked before.
         """
-        other = Project(self.site_packages, self.overlays, models=self.models, disk=self.disk)
+        other = Project(self.site_packages, self.overlays, models=self.models, python=self.python, disk=self.disk)
         other.unreadable, other._names, other._is_package = self.unreadable, self._names, self._is_package
         other._searched, other._installed, other._known = self._searched, self._installed, self._known
         other._begun, other._folders, other._spelled = self._begun, self._folders, self._spelled
@@ -224,7 +227,7 @@ class Project:
     def changing(self, folder: str, dotted: str, importer: Module) -> Module | None:
         """The module of a dotted name below a folder, if it may put something on `sys.path`."""
         first = dotted.partition(".")[0]
-        if first == "torch" or first in sys.stdlib_module_names or not self._begins(folder, first):
+        if first == "torch" or is_standard(first, self.python) or not self._begins(folder, first):
             return None
         if (folder, dotted) not in self._lying:
             self._lying[folder, dotted] = self._below(folder, dotted)
@@ -332,7 +335,7 @@ class Project:
     def _search(self, dotted: str, importer: Module) -> str | None:
         first = dotted.partition(".")[0]
         folders = self.folders_of(importer)
-        if first == "torch" or first in sys.stdlib_module_names:
+        if first == "torch" or is_standard(first, self.python):
             # Of these only what stands beside a script comes before the library.
             folders = (self._root_of(importer)[0],)
         found = (self._below(folder, dotted) for folder in folders if self._begins(folder, first))

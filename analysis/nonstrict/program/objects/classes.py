@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import sys
 from typing import TYPE_CHECKING, TypeAlias
 
 from nonstrict.facts.fields import annotated
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.targets import last_name
 from nonstrict.knowledge.operators import nn_module, torch_kind
+from nonstrict.knowledge.standard_library import EVER
 from nonstrict.program.domain import symbols
 from nonstrict.program.domain.access_paths import FRESH, NOWHERE, AccessPath
 from nonstrict.program.domain.effects import Summary
@@ -30,7 +30,7 @@ _ENUMS = frozenset({"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "e
 _DATACLASS = frozenset({"dataclasses.dataclass", "attr.s", "attrs.define", "attr.define", "attrs.frozen"})
 _MAX_BASES = 40
 #: Packages of which no class makes `forward` of a call; those of torch that do are told by their names.
-_WITHOUT_CALLS = frozenset({"builtins", "torch", "typing_extensions", *sys.stdlib_module_names})
+_WITHOUT_CALLS = frozenset({"builtins", "torch", "typing_extensions", *EVER})
 #: What a property gives to decorate other functions with.
 _ACCESSORS = frozenset({"getter", "setter", "deleter"})
 _Binding: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import sys
 from typing import TYPE_CHECKING
 
 from nonstrict.events import Event, Unseen
 from nonstrict.knowledge.operators import BASE_MODULE, BASE_MODULES, nn_module, tensor_method
+from nonstrict.knowledge.standard_library import EVER
 from nonstrict.program.domain.access_paths import FRESH
 from nonstrict.program.domain.effects import Effect
 from nonstrict.program.domain.values import Kind, Value
@@ -45,7 +45,7 @@ def external(frame: Frame, node: ast.AST, name: str) -> None:
 def is_answered(name: str) -> bool:
     """Whether knowledge answers for the package of a dotted name."""
     root = name.partition(".")[0]
-    return root in _ANSWERED or root in sys.stdlib_module_names or "." not in name
+    return root in _ANSWERED or root in EVER or "." not in name
 
 
 def unknown(frame: Frame, node: ast.AST) -> None:

@@ -1,7 +1,8 @@
-"""The release of torch that a program runs with, and what programs make of it: versions, their parts, comparisons.
+"""The releases of torch and Python that a program runs with: versions, their parts, comparisons.
 
 `torch.__version__ >= "2.8"` compares as versions do, not as text (`torch/torch_version.py` of torch 2.13). Only the
-first two numbers of the release are known: what a third one decides is left open.
+first two numbers of the release are known: what a third one decides is left open. Of Python the lowest version is known
+that the program is for: what holds for later versions alone is left open too.
 """
 
 from __future__ import annotations
@@ -21,15 +22,21 @@ if TYPE_CHECKING:
 
 
 class Release(NamedTuple):
-    """A version: its leading numbers, and whether these are all there are. `part` says that one of them is meant."""
+    """A version: its leading numbers, and whether these are all there are. `part` says that one of them is meant.
+
+    With `least` it is that version or a later one.
+    """
 
     numbers: tuple[int, ...]
     whole: bool
     part: bool = False
+    least: bool = False
 
 
 #: Where torch keeps its version.
 NAMES = frozenset({"torch.__version__", "torch.version.__version__", "torch.torch_version.__version__"})
+#: Where Python keeps its own.
+OF_PYTHON = "sys.version_info"
 #: What makes a version of a text.
 _MAKERS = frozenset(
     {
@@ -55,6 +62,11 @@ def at_hand(machine: Machine) -> Value:
     return _version(Release(machine.torch, whole=False))
 
 
+def of_python(python: tuple[int, int]) -> Value:
+    """`sys.version_info` of a program that is for a Python and later ones."""
+    return _parts(Release(python, whole=False, least=True))._replace(kind=Kind.TUPLE)
+
+
 def made(machine: Machine, name: str, positional: Sequence[Value]) -> Value | None:
     """What a call of something outside the program makes a version of; None for other calls."""
     given = positional[0].const if positional else NO_CONSTANT
@@ -71,7 +83,7 @@ def attribute(base: Value, name: str) -> Value | None:
     if not isinstance(base.const, Release):
         return None
     if name == "release":
-        return _parts(base.const)
+        return None if base.const.least else _parts(base.const)
     return base if name in _SAME else _part(base.const, _NUMBERED[name]) if name in _NUMBERED else None
 
 
@@ -96,7 +108,7 @@ def entry(node: ast.Subscript, base: Value, index: Value) -> Value | None:
         return _part(release, index.const)
     upper = node.slice.upper if isinstance(node.slice, ast.Slice) and node.slice.lower is None else None
     if isinstance(upper, ast.Constant) and isinstance(upper.value, int) and 0 < upper.value <= len(release.numbers):
-        first = Release(release.numbers[: upper.value], whole=True)
+        first = Release(release.numbers[: upper.value], whole=True, least=release.least)
         return _parts(first)
     return None
 
@@ -120,10 +132,24 @@ def compared(comparison: ast.cmpop, left: Value, right: Value) -> Value | None:
         return None
     shared = min(len(one.numbers), len(other.numbers))
     mine, its = one.numbers[:shared], other.numbers[:shared]
+    if (one.least and mine <= its) or (other.least and its <= mine):
+        verdict = _of_the_later(comparison, one, other, shared)
+        return BOOL._replace(const=verdict, flags=Flag.RELEASE) if verdict is not None else None
     if mine == its:
         verdict = _of_the_rest(comparison, one, other, shared)
         return BOOL._replace(const=verdict, flags=Flag.RELEASE) if verdict is not None else None
     return BOOL._replace(const=COMPARISONS[type(comparison)](mine, its), flags=Flag.RELEASE)
+
+
+def _of_the_later(comparison: ast.cmpop, one: Release, other: Release, shared: int) -> bool | None:
+    """A comparison with a version or later ones, where later ones may be on the other side: these are not before it."""
+    if one.numbers[:shared] != other.numbers[:shared] or (one.least and other.least):
+        return None
+    if any((other if one.least else one).numbers[shared:]):
+        return None
+    if isinstance(comparison, (ast.GtE, ast.Lt) if one.least else (ast.LtE, ast.Gt)):
+        return isinstance(comparison, ast.GtE if one.least else ast.LtE)
+    return None
 
 
 def _of_the_rest(comparison: ast.cmpop, one: Release, other: Release, shared: int) -> bool | None:
@@ -178,6 +204,10 @@ def _version(release: Release) -> Value:
 
 def _part(release: Release, index: int) -> Value | None:
     known = 0 <= index < len(release.numbers)
+    if known and release.least and index > 0:
+        # What stands before it stays the same: there is one Python 3.
+        later = Release(release.numbers[index : index + 1], whole=True, least=True)
+        return Value(Kind.NUMBER, FRESH, const=later, flags=Flag.RELEASE)
     return Value(Kind.NUMBER, FRESH, const=release.numbers[index], flags=Flag.RELEASE) if known else None
 
 

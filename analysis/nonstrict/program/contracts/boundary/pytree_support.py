@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import builtins
 import enum
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts import fields
 from nonstrict.knowledge.operators import nn_module, tensor_method, torch_function, torch_kind
+from nonstrict.knowledge.standard_library import EVER
 from nonstrict.models.entries import ANY
 from nonstrict.program.contracts.boundary import registered
 from nonstrict.program.domain.access_paths import FRESH
@@ -370,7 +370,7 @@ def _instance(value: Value, models: Models) -> str:
         known = getattr(builtins, last, None)
         return f"a {last}" if isinstance(known, type) and known not in (int, float, bool, str, complex) else ""
     package = root.partition(".")[0]
-    if package in sys.stdlib_module_names and package not in ("typing", "collections", "enum", "abc", "numbers"):
+    if package in EVER and package not in ("typing", "collections", "enum", "abc", "numbers"):
         return f"an object of `{name}`"
     return ""
 
@@ -416,7 +416,7 @@ def _external(name: str, models: Models) -> str:
     if root == "builtins":
         found = getattr(builtins, last, None)
         return "a class" if isinstance(found, type) else f"the function `{last}`" if callable(found) else ""
-    of_library = root.partition(".")[0] in sys.stdlib_module_names
+    of_library = root.partition(".")[0] in EVER
     return f"the function `{name}`" if of_library and models.result(name) != ANY else ""
 
 

@@ -10,13 +10,13 @@ torch.bfloat16)` are one, and where it is off its `dtype` is no part of it.
 from __future__ import annotations
 
 import ast
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.events import Event, Use
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import is_as_passed
 from nonstrict.facts.walk import walk
+from nonstrict.knowledge.standard_library import EVER
 from nonstrict.program.contracts.boundary import varying
 from nonstrict.program.contracts.regions import calls
 from nonstrict.program.contracts.regions.unbacked import bound_once
@@ -194,7 +194,7 @@ def _entered(state: State, frame: Frame, manager: ast.expr) -> _Entered | None:
     name = naming.names_at(frame)(manager.func if isinstance(manager, ast.Call) else manager)
     if name in state.switches:
         return _Entered(manager, state.switches[name])
-    is_known = name.partition(".")[0] in sys.stdlib_module_names | {"torch", "builtins"}
+    is_known = name.partition(".")[0] in EVER | {"torch", "builtins"}
     return None if is_known else _Entered(manager, None)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import sys
 from typing import TYPE_CHECKING
 
 from nonstrict.events import Event
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.operators import rebinds, tensor_method, torch_function
+from nonstrict.knowledge.standard_library import EVER
 from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.definitions import Function
 from nonstrict.program.domain.values import CONTAINERS, PRIMITIVES, TENSORS, Flag, Kind
@@ -84,7 +84,7 @@ def _is_harmless_call(frame: Frame, call: ast.Call, hops: int) -> bool:
     name = naming.names_at(frame)(call.func)
     if name:
         package = name.partition(".")[0]
-        known = package in sys.stdlib_module_names or package == "builtins" or torch_function(name) is not None
+        known = package in EVER or package == "builtins" or torch_function(name) is not None
         return known and name not in _CHANGING
     if isinstance(call.func, ast.Attribute) and not naming.is_chain(call.func):
         return _is_harmless_method(call.func.attr)
