@@ -10,6 +10,7 @@
 #   make bench   speed beside ruff, planted hazards   make dist   wheel and source archive
 #   make package    the VS Code extension with the server in it: dist/nonstrict-VERSION.vsix
 #   make pictures   those of the extension's page, taken in a real workbench
+#   make release    wheel, source archive and extension in dist/, all checked; ARGS=--rehearsal before the changelog is
 
 PYTHON ?= python3
 VENV := .venv
@@ -24,10 +25,10 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test fuzz lint format docs graph-breaks guards knowledge unbacked golden bench dist client package pictures clean
+.PHONY: help demo test fuzz lint format docs graph-breaks guards knowledge unbacked golden bench dist client package pictures release clean
 
 help:
-	@sed -n '2,12s/^#   //p' Makefile
+	@sed -n '2,13s/^#   //p' Makefile
 
 demo: $(VENV)/.torch
 	@echo '$$ nonstrict check --confirm examples'
@@ -95,6 +96,12 @@ pictures: package
 	@sh scripts/system_packages.sh browser
 	@sh scripts/workbench.sh .workbench
 	@WORKBENCH_PICTURES=client-vscode/pictures $(BIN)/python -m pytest tests/workbench -m pictures
+
+# Publishes nothing. What lies in dist/ afterwards is what `make package` and the script have made.
+release: $(VENV)/.developer
+	@rm -rf dist
+	@$(MAKE) --no-print-directory package
+	@$(BIN)/python scripts/release.py $(ARGS)
 
 clean:
 	@rm -rf $(VENV) .workbench node_modules client-vscode/node_modules client-vscode/out client-vscode/bundled/libs dist

@@ -1,4 +1,4 @@
-"""Rules of this repository that no linter knows: sizes of files, pinned npm packages, one version."""
+"""Rules of this repository that no linter knows: sizes of files, pinned npm packages."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import re
 from pathlib import Path
 
 import pytest
-
-import nonstrict
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 500
@@ -35,13 +33,6 @@ def test_npm_packages_are_pinned():
         for group in ("dependencies", "devDependencies"):
             loose = [name for name, version in entries.get(group, {}).items() if not version[0].isdigit()]
             assert not loose, f"{manifest.name}: name one version of {loose}"
-
-
-def test_python_and_the_extension_have_one_version():
-    extension = json.loads((ROOT / "client-vscode" / "package.json").read_text(encoding="utf-8"))
-    assert extension["version"] == nonstrict.__version__
-    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert f"## {nonstrict.__version__}" in changes or "## Unreleased" in changes
 
 
 def test_torch_is_no_dependency_of_the_tool():
