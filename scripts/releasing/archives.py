@@ -17,7 +17,12 @@ LEFT_OVER = (".pyc", ".pyo", ".orig", ".rej", ".map", ".ts", ".env")
 #: Folders that are nobody's source.
 _PRIVATE = frozenset({"__pycache__", "node_modules", ".git", ".venv", ".vscode-test", ".pytest_cache", ".hypothesis"})
 #: The packages in a wheel, by the folder that each lies in.
-PACKAGES = {"nonstrict": "analysis", "nonstrict_agent": "analysis", "nonstrict_server": "server"}
+PACKAGES = {
+    "nonstrict": "analysis",
+    "nonstrict_agent": "analysis",
+    "nonstrict_mcp": "server",
+    "nonstrict_server": "server",
+}
 
 
 def files_of(path: Path) -> dict[str, bytes]:

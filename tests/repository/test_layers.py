@@ -24,9 +24,10 @@ HEIGHTS = {
     "facts": 1,
     "text": 0,
 }
-#: The one way up: `nonstrict server` starts the server, which is a package of its own on top of `check`.
-UPWARDS = {("nonstrict.cli.server", "nonstrict_server.main")}
-SERVER = ROOT / "server" / "nonstrict_server"
+#: The ways up: `nonstrict server` and `nonstrict mcp` start servers, packages of their own on top of `check`.
+UPWARDS = {("nonstrict.cli.server", "nonstrict_server.main"), ("nonstrict.cli.mcp", "nonstrict_mcp.main")}
+SERVERS = ("nonstrict_server", "nonstrict_mcp")
+SERVER = ROOT / "server"
 #: What every part may import; they import only each other.
 LEAVES = {"coverage", "events", "findings", "knowledge", "models", "truth"}
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -47,7 +48,7 @@ def imported_modules(tree: ast.AST) -> set[str]:
             whole = node.module == "nonstrict"
             names.update(f"nonstrict.{alias.name}" for alias in node.names if whole)
             names.add(node.module)
-    return {name for name in names if name.split(".")[0] in {"nonstrict", "nonstrict_server", "nonstrict_agent"}}
+    return {name for name in names if name.split(".")[0] in {"nonstrict", *SERVERS, "nonstrict_agent"}}
 
 
 def module_name(path: Path) -> str:
@@ -62,7 +63,7 @@ def test_imports_go_downwards(path: Path):
         if (module_name(path), target) in UPWARDS:
             continue
         assert target.startswith("nonstrict"), target
-        assert not target.startswith(("nonstrict_server", "nonstrict_agent")), f"the analysis imports {target}"
+        assert not target.startswith((*SERVERS, "nonstrict_agent")), f"the analysis imports {target}"
         part = part_of(target)
         if part in {own, "", "__version__"} or part in LEAVES:
             continue
@@ -80,10 +81,12 @@ def test_no_rule_knows_another(path: Path):
 
 
 @pytest.mark.parametrize("path", sorted(SERVER.rglob("*.py")), ids=lambda path: path.relative_to(SERVER).as_posix())
-def test_the_server_imports_what_is_below_it(path: Path):
+def test_servers_import_what_is_below_them(path: Path):
+    own = path.relative_to(SERVER).parts[0]
     for target in sorted(imported_modules(ast.parse(path.read_text(encoding="utf-8")))):
         assert not target.startswith("nonstrict_agent"), f"the server imports {target}"
-        assert part_of(target) not in {"cli", "__main__"} or target.startswith("nonstrict_server"), target
+        assert part_of(target) not in {"cli", "__main__"} or target.startswith(SERVERS), target
+        assert not target.startswith(SERVERS) or target.partition(".")[0] == own, f"{own} imports {target}"
 
 
 def test_a_wrong_import_would_be_seen():

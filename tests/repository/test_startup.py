@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-NEVER = {"torch", "numpy", "pygls", "lsprotocol", "nonstrict_server"}
+NEVER = {"torch", "numpy", "pygls", "lsprotocol", "nonstrict_server", "nonstrict_mcp", "mcp"}
 NOT_WITHOUT_MARKERS = {"jedi", "parso", "jsonschema"}
 SCRIPT = """
 import sys

@@ -22,6 +22,7 @@ COMMANDS = {
     "record": ("record", "run a command and keep what its calls of marked functions are like"),
     "import": ("importing", "keep what runs compiled, of their TORCH_TRACE, to be shown beside findings"),
     "server": ("server", "speak the language server protocol with an editor"),
+    "mcp": ("mcp", "speak the model context protocol with an agent (needs nonstrict[mcp])"),
     "rule": ("rule", "explain a rule, or list all rules"),
     "config": ("config", "list and explain the configuration keys"),
     "trust": ("trust", "say which folders may bring the interpreter that experiments run in"),
