@@ -388,6 +388,21 @@ def test_the_configuration_is_read_again(editing: Editing) -> None:
     assert codes(editing, "model.py") == ["NST201"]
 
 
+def test_the_python_of_the_project_is_read_again(tmp_path: Path) -> None:
+    project = tmp_path / "pyproject.toml"
+    project.write_text('[project]\nrequires-python = ">=3.9"\n')
+    lines = ("if sys.version_info < (3, 10):", "    x = x * random.random()", "return x")
+    body = "".join(f"    {line}\n" for line in lines)
+    marked = f"@torch._dynamo.nonstrict_trace\ndef f(x):\n{body}"
+    editing = Editing(str(tmp_path), {"model.py": f"import random\nimport sys\n\nimport torch\n\n\n{marked}"})
+    assert codes(editing, "model.py") == ["NST301"]
+    project.write_text('[project]\nrequires-python = ">=3.10"\n')
+    editing.folder.reload()
+    assert codes(editing, "model.py") == []
+    editing.folder.reload({"target-python": "3.9"})
+    assert codes(editing, "model.py") == ["NST301"]
+
+
 def test_marks(editing: Editing) -> None:
     marks = editing.folder.marks(os.path.join(editing.root, "model.py"))
     told = [(mark.function, mark.kind, mark.location.row, mark.definition and mark.definition.row) for mark in marks]
