@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import os
 import random
 import sys
 import time
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nonstrict_agent.changing import CannotChangeError, change_state, copied
 from nonstrict_agent.observe.ambient import ambient_state
 from nonstrict_agent.observe.applied import Applications
+from nonstrict_agent.observe.definitions import definition, first_line
 from nonstrict_agent.observe.errors import describe_error
 from nonstrict_agent.observe.lines import untraced
 from nonstrict_agent.observe.numbers import Numbers
@@ -24,7 +24,7 @@ from nonstrict_agent.stand_ins import compared
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
     from contextlib import AbstractContextManager
-    from types import CodeType, FunctionType, ModuleType
+    from types import FunctionType, ModuleType
 
     from nonstrict_agent.observe.compiling import Compilations
     from nonstrict_agent.observe.events import Events
@@ -107,12 +107,12 @@ class Recorder:
     def compiles(self, region: Region) -> bool:
         """Whether a region is one of those that this arm compiles."""
         only = self._recording.only
-        return self.follows(region) and (only is None or (region.name, _first_line(region.defined)) in only)
+        return self.follows(region) and (only is None or (region.name, first_line(region.defined)) in only)
 
     def follows(self, region: Region) -> bool:
         """Whether calls of a region are recorded."""
         follow = self._recording.follow
-        return follow is None or (region.name, _first_line(region.defined)) in follow
+        return follow is None or (region.name, first_line(region.defined)) in follow
 
     def call(
         self, region: Region, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
@@ -135,7 +135,7 @@ class Recorder:
             self._inside = False
 
     def _is_followed_enough(self, region: Region) -> bool:
-        key = region.name, _first_line(region.defined)
+        key = region.name, first_line(region.defined)
         followed = sum((call["region"], call.get("line")) == key for call in self.calls)
         return followed >= max(self._recording.each, self._recording.repeat)
 
@@ -160,8 +160,8 @@ class Recorder:
         changed = self._change(arguments, keywords) if self._recording.changes else ""
         given = named(region.written, arguments, keywords)
         inputs = snapshot(given)
-        record: dict[str, Any] = {"region": region.name, "line": _first_line(region.defined), "inputs": inputs.prints}
-        record |= _definition(region.defined)
+        record: dict[str, Any] = {"region": region.name, "line": first_line(region.defined), "inputs": inputs.prints}
+        record |= definition(region.defined)
         if changed:
             record["changed"] = changed
         before = self.state()
@@ -335,30 +335,6 @@ def _is_given_up(error: BaseException) -> bool:
 
     kind = getattr(exc, "FailOnRecompileLimitHit", None)
     return kind is not None and isinstance(error, kind)
-
-
-def _code_of(function: Callable[..., Any]) -> CodeType | None:
-    """The code that a region runs; None if it has none that is Python's."""
-    return getattr(inspect.unwrap(getattr(function, "forward", function)), "__code__", None)
-
-
-def _first_line(function: Callable[..., Any]) -> int:
-    """Where the code of a region begins: cells define a function of one name again and again. 0 if it has none."""
-    code = _code_of(function)
-    return code.co_firstlineno if code is not None else 0
-
-
-def _definition(function: Callable[..., Any]) -> dict[str, str]:
-    """The file and the qualified name of a region's function, `CLASS.forward` for a module; none for our own."""
-    code = _code_of(function)
-    plain = inspect.unwrap(getattr(function, "forward", function))
-    name = str(getattr(plain, "__qualname__", ""))
-    return {"path": code.co_filename, "function": name} if code is not None and not _is_ours(code) else {}
-
-
-def _is_ours(code: CodeType) -> bool:
-    """Whether a region was made for an experiment."""
-    return os.path.dirname(code.co_filename) == os.path.dirname(__file__)
 
 
 def named(function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, object]:

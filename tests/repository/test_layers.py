@@ -28,6 +28,9 @@ HEIGHTS = {
 UPWARDS = {("nonstrict.cli.server", "nonstrict_server.main"), ("nonstrict.cli.mcp", "nonstrict_mcp.main")}
 SERVERS = ("nonstrict_server", "nonstrict_mcp")
 SERVER = ROOT / "server"
+PLUGIN = ROOT / "analysis" / "nonstrict_pytest"
+AGENT = ROOT / "analysis" / "nonstrict_agent"
+PACKAGES = {"nonstrict", *SERVERS, "nonstrict_agent", "nonstrict_pytest"}
 #: What every part may import; they import only each other.
 LEAVES = {"coverage", "events", "findings", "knowledge", "models", "truth"}
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -48,7 +51,7 @@ def imported_modules(tree: ast.AST) -> set[str]:
             whole = node.module == "nonstrict"
             names.update(f"nonstrict.{alias.name}" for alias in node.names if whole)
             names.add(node.module)
-    return {name for name in names if name.split(".")[0] in {"nonstrict", *SERVERS, "nonstrict_agent"}}
+    return {name for name in names if name.split(".")[0] in PACKAGES}
 
 
 def module_name(path: Path) -> str:
@@ -63,7 +66,7 @@ def test_imports_go_downwards(path: Path):
         if (module_name(path), target) in UPWARDS:
             continue
         assert target.startswith("nonstrict"), target
-        assert not target.startswith((*SERVERS, "nonstrict_agent")), f"the analysis imports {target}"
+        assert target.split(".")[0] == "nonstrict", f"the analysis imports {target}"
         part = part_of(target)
         if part in {own, "", "__version__"} or part in LEAVES:
             continue
@@ -87,6 +90,19 @@ def test_servers_import_what_is_below_them(path: Path):
         assert not target.startswith("nonstrict_agent"), f"the server imports {target}"
         assert part_of(target) not in {"cli", "__main__"} or target.startswith(SERVERS), target
         assert not target.startswith(SERVERS) or target.partition(".")[0] == own, f"{own} imports {target}"
+
+
+@pytest.mark.parametrize("path", sorted(PLUGIN.rglob("*.py")), ids=lambda path: path.name)
+def test_the_plugin_imports_what_is_below_it(path: Path):
+    for target in sorted(imported_modules(ast.parse(path.read_text(encoding="utf-8")))):
+        assert not target.startswith("nonstrict_server"), f"the plugin imports {target}"
+        assert part_of(target) not in {"cli", "__main__"} or not target.startswith("nonstrict."), target
+
+
+@pytest.mark.parametrize("path", sorted(AGENT.rglob("*.py")), ids=lambda path: path.relative_to(AGENT).as_posix())
+def test_the_agent_imports_itself_alone(path: Path):
+    targets = imported_modules(ast.parse(path.read_text(encoding="utf-8")))
+    assert not [one for one in targets if one.split(".")[0] != "nonstrict_agent"]
 
 
 def test_a_wrong_import_would_be_seen():

@@ -37,6 +37,7 @@ def _region(key: tuple[str, str, int], calls: Sequence[Mapping[str, Any]], backe
         next((str(one["skipped"]) for one in calls if one["skipped"]), ""),
         (backend,),
         _again(calls, Line(path, line)),
+        sum(float(one.get("seconds", 0.0)) for one in calls),
     )
 
 
@@ -48,7 +49,8 @@ def _again(calls: Sequence[Mapping[str, Any]], region: Line) -> tuple[Recompiled
         lines = tuple(Line(str(path), int(line)) for path, line in one["lines"]) or (region,)
         before, limit = found.get(sources), bool(one["limit"])
         times = (before.times if before is not None else 0) + (not limit)
-        found[sources] = Recompiled(str(one["guard"]), sources, lines, times, 0.0, limit)
+        seconds = (before.seconds if before is not None else 0.0) + float(one.get("seconds", 0.0))
+        found[sources] = Recompiled(str(one["guard"]), sources, lines, times, seconds, limit)
     return tuple(found.values())
 
 

@@ -62,15 +62,15 @@ class RegionReport(NamedTuple):
         return frozenset(found | {one.function for one in parts if one.kind == "eager"})
 
 
-def text_of(report: RegionReport) -> str:
-    """The report for people."""
+def text_of(report: RegionReport, tests: int = 0) -> str:
+    """The report for people: of an experiment, or of so many `tests`."""
     measured = report.measured
     place = report.location
     cell = f"cell {place.cell}:" if place.cell is not None else ""
     where = f"{one_line(place.path)}:{cell}{place.row}"
-    backends = " and ".join(measured.backends)
-    lines = [f"`{measured.function}` ({where}), {plural(measured.calls, 'call')} on {backends}:"]
-    parts = (_graphs(report), *_breaks(report), *_again(report), *_fall_backs(report), *_unseen(report))
+    of_calls = f"{plural(measured.calls, 'call')} on {' and '.join(measured.backends)}"
+    lines = [f"`{measured.function}` ({where}), {plural(tests, 'test') if tests else of_calls}:"]
+    parts = (_graphs(report), *_breaks(report), *_again(report), *_fall_backs(report), *_unseen(report, tests))
     lines += [f"  {line}" for line in parts]
     return "".join(f"{line}\n" for line in lines)
 
@@ -134,11 +134,12 @@ def _told(left: FallBack) -> str:
     return f"{what} of `{left.function}`{where}: {left.text}"
 
 
-def _unseen(report: RegionReport) -> Iterator[str]:
+def _unseen(report: RegionReport, tests: int) -> Iterator[str]:
     for one in report.unseen:
         where = one.location
         position = shown_position(where.path, where.row, where.column, where.cell)
-        yield f"foretold and not seen: {position}: {one.code}: {_why_unseen(one)}"
+        why = "no test leads there, or torch goes through" if tests else _why_unseen(one)
+        yield f"foretold and not seen: {position}: {one.code}: {why}"
 
 
 def _why_unseen(one: Diagnostic) -> str:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import inspect
 import os
 import sys
+import time
 import traceback
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
+from nonstrict_agent.observe.definitions import calling, region_called
 from nonstrict_agent.observe.failed_guards import entries_of, failed_guard
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import CodeType, FrameType
+    from types import CodeType
+
+    from nonstrict_agent.observe.definitions import Where
 
 _MAX_BREAKS = 100
 _MAX_AGAIN = 100
@@ -58,7 +62,8 @@ class Eager(TypedDict):
 class Again(TypedDict):
     """A function of which no compiled code was valid any more: one more compilation, unless Dynamo is at its `limit`.
 
-    `had` counts what it was compiled to before; the rest is that of `failed_guards.FailedGuard`.
+    `had` counts what it was compiled to before, `seconds` is how long it took where that is told by region; the rest is
+    that of `failed_guards.FailedGuard`.
     """
 
     function: str
@@ -69,6 +74,7 @@ class Again(TypedDict):
     guard: str
     sources: list[list[str]]
     lines: list[list[Any]]
+    seconds: float
 
 
 class _Graphs(TypedDict):
@@ -87,6 +93,34 @@ class Compiled(_Graphs, total=False):
     again: list[Again]
 
 
+class Heard(_Graphs):
+    """The same of one region, and how long it took."""
+
+    again: list[Again]
+    seconds: float
+
+
+class Called(TypedDict):
+    """What was compiled for a region for the first time, or again, then with what it was compiled again for.
+
+    `era` counts how often torch had been made to forget all that it compiled.
+    """
+
+    function: str
+    path: str
+    line: int
+    era: int
+    compiled: Heard
+
+
+class _Key(NamedTuple):
+    """For which region something is compiled, None where they are not told apart; whether again, and in which era."""
+
+    where: Where | None = None
+    again: bool = False
+    era: int = 0
+
+
 class _Frame(NamedTuple):
     """A function that is being compiled; `partly` gets the line of the break after which nothing of it is.
 
@@ -99,25 +133,44 @@ class _Frame(NamedTuple):
 
 
 class Compilations:
-    """Collects all of it; `is_user` says whether a file is the user's."""
+    """Collects all of it; `is_user` says whether a file is the user's.
 
-    def __init__(self, is_user: Callable[[str], bool]) -> None:
+    What is compiled `by_region` is told of each region by itself, which nobody has to follow the calls of for it.
+    """
+
+    def __init__(self, is_user: Callable[[str], bool], *, by_region: bool = False) -> None:
         self._is_user = is_user
+        self._by_region = by_region
         self._frames: list[_Frame] = []
         self._last: Any = None
         #: Whether this torch can be listened to.
         self.listening = False
         #: All graphs since then, in calls of regions and outside of them.
         self.made = 0
-        self._again: list[Again] | None = None
-        self._now = _nothing()
+        #: Whether this torch tells what it compiles anew.
+        self.hears_guards = False
+        self._key = _Key()
+        self._found: dict[_Key, Heard] = {}
+        self._era, self._counted_frames = 0, 0
+
+    @property
+    def _now(self) -> Heard:
+        """What was compiled where something is compiled now."""
+        return self._found.setdefault(self._key, Heard(graphs=[], breaks=[], eager=[], skipped="", again=[], seconds=0))
 
     def taken(self) -> Compiled:
         """What was compiled since the last call."""
-        taken, self._now = self._now, _nothing()
-        if self._again is not None:
-            taken["again"], self._again = self._again, []
+        now, self._found = self._now, {}
+        taken = Compiled(graphs=now["graphs"], breaks=now["breaks"], eager=now["eager"], skipped=now["skipped"])
+        if self.hears_guards:
+            taken["again"] = now["again"]
         return taken
+
+    def taken_by_region(self) -> list[Called]:
+        """The same, region by region; what is compiled in no call of one, to be exported for instance, is left out."""
+        found, self._found = self._found, {}
+        regions = ((key.where, key.era, one) for key, one in found.items() if key.where is not None and _tells(one))
+        return [Called(**where._asdict(), era=era, compiled=compiled) for where, era, compiled in regions]
 
     def install(self) -> None:
         """Begin to listen, for the rest of the process.
@@ -150,16 +203,18 @@ class Compilations:
             "exceeds_recompile_limit": self._counted,
         }
         if all(hasattr(convert_frame, name) for name in places):
-            self._again = []
+            self.hears_guards = True
             for name, hear in places.items():
                 setattr(convert_frame, name, _around(getattr(convert_frame, name), hear))
 
     def _failed(self, original: Callable[..., Any], entries: Any, frame: Any, *more: Any, **named: Any) -> Any:
-        if self._again is not None and len(self._again) < _MAX_AGAIN:
+        if self.hears_guards:
+            self._key = self._key._replace(again=self._by_region)
             try:
-                self._again.append(self._compiled_again(list(entries_of(entries)), frame))
+                if len(self._now["again"]) < _MAX_AGAIN:
+                    self._now["again"].append(self._compiled_again(list(entries_of(entries)), frame))
             except Exception:  # noqa: BLE001 - a torch that works otherwise is not listened to, and works on
-                self._again = None
+                self.hears_guards = False
         return original(entries, frame, *more, **named)
 
     def _compiled_again(self, entries: list[Any], frame: Any) -> Again:
@@ -173,12 +228,13 @@ class Compilations:
             guard=guard.text,
             sources=guard.sources,
             lines=guard.lines,
+            seconds=0.0,
         )
 
     def _counted(self, original: Callable[..., Any], size: Any, *more: Any, **named: Any) -> Any:
         exceeded = original(size, *more, **named)
-        if exceeded[0] and self._again:
-            self._again[-1]["limit"] = True
+        if exceeded[0] and self.hears_guards and self._now["again"]:
+            self._now["again"][-1]["limit"] = True
         return exceeded
 
     def _broken(self, original: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
@@ -200,6 +256,9 @@ class Compilations:
 
     def _converted(self, original: Callable[..., Any], converter: Any, frame: Any, *more: Any, **named: Any) -> Any:
         self._frames.append(_Frame(frame.f_code, [], sys.exc_info()[1]))
+        around, started = self._key, time.perf_counter()
+        if self._by_region:
+            self._key = _Key(region_called(frame.f_code, self._is_user), era=self._era_now())
         first = not self._now["graphs"] and not self._now["eager"] and len(self._frames) == 1
         try:
             result = original(converter, frame, *more, **named)
@@ -218,6 +277,23 @@ class Compilations:
             return result
         finally:
             self._frames.pop()
+            if self._by_region:
+                self._took(time.perf_counter() - started)
+            self._key = around
+
+    def _took(self, seconds: float) -> None:
+        """Note how long a compilation took."""
+        if not self._frames:
+            self._now["seconds"] += seconds
+        if self._key.again and self._now["again"]:
+            self._now["again"][-1]["seconds"] = seconds
+        self._counted_frames = _frames_counted()
+
+    def _era_now(self) -> int:
+        """How often torch was made to forget what it compiled: its count of functions begins anew then."""
+        if _frames_counted() < self._counted_frames:
+            self._era += 1
+        return self._era
 
     def _raised(self, converter: Any, code: CodeType, error: Exception) -> None:
         """What could not be compiled: an error where the graph must not break, else it is left to Python."""
@@ -251,7 +327,7 @@ class Compilations:
             self._now["eager"].append(left)
 
     def _take(self, error: Any, *, raises: bool) -> None:
-        lines = self._lines(error) or _calling(self._is_user)
+        lines = self._lines(error) or calling(self._is_user)
         root = _root(error)
         kind = _type_of(root)
         known = {(one["type"], tuple(one["lines"][-1])) for one in self._now["breaks"]}
@@ -287,21 +363,20 @@ def _around(original: Callable[..., Any], hear: Callable[..., Any]) -> Callable[
     return heard
 
 
-def _nothing() -> Compiled:
-    return Compiled(graphs=[], breaks=[], eager=[], skipped="")
+def _frames_counted() -> int:
+    """How many functions Dynamo compiled since it was reset (torch 2.13)."""
+    from torch._dynamo import convert_frame
+
+    return int(getattr(convert_frame, "FRAME_COUNTER", 0))
+
+
+def _tells(one: Heard) -> bool:
+    return any((one["graphs"], one["breaks"], one["eager"], one["skipped"], one["again"]))
 
 
 def _place(frame: Any) -> list[Any]:
     columns = [getattr(frame, name, None) for name in ("colno", "end_colno")]
     return [os.path.abspath(frame.filename), frame.lineno, *(-1 if one is None else one for one in columns)]
-
-
-def _calling(is_user: Callable[[str], bool]) -> list[list[Any]]:
-    """The user's line that is being executed while something of a library is compiled."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and not is_user(frame.f_code.co_filename):
-        frame = frame.f_back
-    return [] if frame is None else [[os.path.abspath(frame.f_code.co_filename), frame.f_lineno, -1, -1]]
 
 
 def _named(code: CodeType) -> str:

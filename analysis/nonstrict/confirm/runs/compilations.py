@@ -60,8 +60,8 @@ def observed(logs: Iterable[Log], project: Project) -> Observed:
     for log in logs:
         found, last, version = _of_process(log, project, unlike)
         when, torch = max(when, last), version or torch
-        by_rank[log.rank] = _joined([*by_rank.get(log.rank, ()), *found], sum)
-    regions = _joined([one for found in by_rank.values() for one in found], max)
+        by_rank[log.rank] = joined([*by_rank.get(log.rank, ()), *found], sum)
+    regions = joined([one for found in by_rank.values() for one in found], max)
     return Observed(tuple(regions), when, torch, len([rank for rank in by_rank if rank >= 0]), frozenset(unlike))
 
 
@@ -91,7 +91,7 @@ def _of_process(log: Log, project: Project, unlike: set[tuple[str, int]]) -> tup
     made = list(compilations.values())
     when = max((_ended(one.metrics) for one in made), default=0.0)
     found = [_measured(one, project, functions.values(), unlike) for one in made]
-    return _joined([one for one in found if one is not None], sum), when, torch
+    return joined([one for one in found if one is not None], sum), when, torch
 
 
 def _ended(metrics: dict[str, Any]) -> float:
@@ -255,8 +255,8 @@ def _left(one: _Compilation, breaks: Sequence[Break], region: Region, project: P
     yield FallBack(region.function, region.path, region.line, last, rest, at, why.type, why.id)
 
 
-def _joined(regions: Sequence[Measured], counted: Any) -> list[Measured]:
-    """Each function once; what several tell of it is counted by `sum` or `max`."""
+def joined(regions: Sequence[Measured], counted: Any) -> list[Measured]:
+    """Each function once; what several processes, ranks or tests tell of it is counted by `sum` or `max`."""
     by_function: dict[tuple[str, str, int], list[Measured]] = {}
     for one in regions:
         by_function.setdefault((one.function, one.path, one.line), []).append(one)

@@ -1,0 +1,158 @@
+"""`pytest --nonstrict`: all that tests compile, beside the findings, in one process and in several."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.pytest_plugin.conftest import MODEL
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.pytest_plugin.conftest import Outcome, Pytest
+
+pytestmark = pytest.mark.torch
+
+TESTS = """\
+import pytest
+import torch
+
+import helpers
+from model import Net, plain, scaled
+
+x = torch.ones(2, 3)
+
+
+def compiled(what):
+    return torch.compile(what, backend="eager")
+
+
+def test_net():
+    compiled(Net())(x)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_numbers(n):
+    compiled(scaled)(x, n)
+
+
+def test_again():
+    region = compiled(plain)
+    region(x)
+    region(x[0])
+
+
+def test_fails():
+    compiled(plain)(x)
+    assert x is None
+
+
+@pytest.fixture
+def warm():
+    region = compiled(plain)
+    region(x)
+    return region
+
+
+@pytest.mark.compiles(graphs=1)
+def test_marked(warm):
+    warm(x)
+
+
+def test_hidden():
+    compiled(helpers.run)(x)
+
+
+def test_eager():
+    plain(x)
+"""
+HELPERS = """\
+import torch
+
+
+def report(x):
+    torch._dynamo.graph_break()
+    return x
+
+
+class Plugins:
+    pass
+
+
+setattr(Plugins, "".join(("re", "port")), staticmethod(report))
+
+
+def run(x):
+    return Plugins.report(x + 1)
+"""
+FILES = {"model.py": MODEL, "helpers.py": HELPERS, "test_model.py": TESTS, "nonstrict.toml": ""}
+
+
+def section(run: Outcome) -> list[str]:
+    told = run.out.split("nonstrict: what torch compiled ===")[1].split("\n===")[0]
+    return [line for line in told.split("\n")[1:] if line]
+
+
+@pytest.fixture(scope="module")
+def followed(run_pytest: Pytest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Path]:
+    folder = tmp_path_factory.mktemp("followed")
+    return run_pytest(FILES, "--nonstrict", HERE=str(folder)), folder
+
+
+def test_each_region_is_told(followed: tuple[Outcome, Path]):
+    run, _ = followed
+    assert run.status == 1, run.out
+    assert {name for name, result in run.results.items() if result != "PASSED"} == {"test_fails"}
+    assert section(run) == [
+        "`Net.forward` (model.py:5), 1 test:",
+        "  graphs: 2, as foretold (operators: 1, 1)",
+        "  breaks:",
+        "    1. model.py:7:9: Failed to trace builtin operator (GB0059): foretold (NST701)",
+        "  falls back to plain Python: no",
+        "`scaled` (model.py:11), 3 tests: 1 graph",
+        "`plain` (model.py:15), 3 tests:",
+        "  graphs: 1, as foretold (operators: 1), 1 more in later calls",
+        "  breaks: none",
+        "  compiled again 1 time: the last guard that failed: tensor 'x' rank mismatch. expected 2, actual 1",
+        "  falls back to plain Python: no",
+        "`run` (helpers.py:16), 1 test:",
+        "  graphs: 1, as foretold (operators: 1)",
+        "  breaks:",
+        "    1. helpers.py:5:5: Call to `torch._dynamo.graph_break()` (GB0025): observed",
+        "  falls back to plain Python: no",
+        "4 regions in 8 tests: 2 breaks (1 foretold by no finding), 1 recompilation.",
+    ]
+
+
+def test_it_is_kept_with_the_project(followed: tuple[Outcome, Path]):
+    (kept,) = (followed[1] / ".nonstrict" / "runs").iterdir()
+    regions = {one["function"]: one for one in json.loads(kept.read_text())["regions"]}
+    assert {name: len(one["graphs"]) for name, one in regions.items()} == {
+        "Net.forward": 2,
+        "scaled": 1,
+        "plain": 1,
+        "run": 1,
+    }
+    assert regions["plain"]["path"] == "model.py"
+    assert regions["plain"]["seconds"] > regions["plain"]["again"][0]["seconds"] > 0
+
+
+def test_several_processes_tell_the_same(followed: tuple[Outcome, Path], run_pytest: Pytest):
+    run = run_pytest(FILES, "--nonstrict", "-p", "xdist", "-n", "2")
+    assert run.results == followed[0].results
+    assert sorted(section(run)) == sorted(section(followed[0]))
+
+
+def test_nothing_was_compiled(run_pytest: Pytest):
+    run = run_pytest({"test_it.py": "import sys\ndef test_it(): assert 'torch' not in sys.modules\n"}, "--nonstrict")
+    assert run.status == 0
+    assert section(run) == ["No test compiled anything."]
+
+
+def test_a_configuration_that_is_wrong(run_pytest: Pytest):
+    run = run_pytest({**FILES, "nonstrict.toml": "selekt = []"}, "--nonstrict", "-k", "test_net")
+    assert (run.status, run.results) == (1, {"test_net": "PASSED"})
+    assert "nonstrict.toml:1:1: unknown key `selekt`. Did you mean `select`?" in section(run)[0]
