@@ -107,6 +107,13 @@ class Region(NamedTuple):
     varying: tuple[Related, ...] = ()
 
     @property
+    def foretold(self) -> tuple[int, int] | None:
+        """The least and greatest number of graphs that torch makes of it: none where it must not break, and does."""
+        if not (self.whole and self.breaks):
+            return self.graphs
+        return 0, int(all(broken.conditional for broken in self.breaks))
+
+    @property
     def uncompiled(self) -> Region:
         """The same where nothing of it is compiled."""
         return self._replace(graphs=(0, 0), parts=(), breaks=(), callers=(), varying=())

@@ -6,8 +6,10 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.check.budgets import figures, held
 from nonstrict.confirm.recorded import plain_name
 from nonstrict.confirm.runs.compilations import Observed, joined
+from nonstrict.report.budget import line_of
 from nonstrict.report.compiled import text_of
 from nonstrict.report.summary import plural
 from nonstrict.settings.errors import ConfigurationError
@@ -17,6 +19,7 @@ from nonstrict_pytest.listening import torch_version
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nonstrict.coverage import Looked
     from nonstrict.findings import Measured
     from nonstrict.report.compiled import RegionReport
     from nonstrict.settings.model import Settings
@@ -44,7 +47,19 @@ def outcome_of(tests: Sequence[tuple[str, list[Called]]], root: str) -> Outcome:
         return Outcome((str(error),), fails=True)
     reports = reports_of(regions, result)
     lines = [line for one in reports for line in _told(one, times[_key(one)]).splitlines()]
-    return Outcome((*lines, *_counts(reports, len(by_test)), *_kept(regions, settings)))
+    over = list(_over_budget(regions, result.looked, settings))
+    told = (*lines, *_counts(reports, len(by_test)), *_kept(regions, settings), *over)
+    return Outcome(told, fails=bool(over))
+
+
+def _over_budget(regions: Sequence[Measured], looked: Looked, settings: Settings) -> Iterator[str]:
+    """The numbers of regions that exceed their budget."""
+    now = time.time()
+    known = figures(looked.regions, ((now, one) for one in regions))
+    exceeded = [one for one in held(known, settings.budget) if one.known and one.known.is_measured and one.exceeds]
+    if exceeded:
+        yield "Over the budget:"
+    yield from (f"  {line_of(one, now)}" for one in exceeded)
 
 
 def _told(report: RegionReport, tests: int) -> str:

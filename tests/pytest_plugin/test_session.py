@@ -156,3 +156,18 @@ def test_a_configuration_that_is_wrong(run_pytest: Pytest):
     run = run_pytest({**FILES, "nonstrict.toml": "selekt = []"}, "--nonstrict", "-k", "test_net")
     assert (run.status, run.results) == (1, {"test_net": "PASSED"})
     assert "nonstrict.toml:1:1: unknown key `selekt`. Did you mean `select`?" in section(run)[0]
+
+
+def test_a_session_that_exceeds_the_budget_fails(run_pytest: Pytest):
+    budget = '[budget]\n"model.Net" = { graphs = 1 }\n"model.py::Net" = { graphs = 1 }\n"." = { recompilations = 0 }\n'
+    run = run_pytest({**FILES, "nonstrict.toml": budget}, "--nonstrict", "-k", "test_net or test_again")
+    assert set(run.results.values()) == {"PASSED"}
+    assert run.status == 1
+    assert section(run)[-3:] == [
+        "Over the budget:",
+        "  model.py:5: `Net.forward`: 2 graphs (measured just now), budget 1: exceeded (`model.py::Net`)",
+        "  model.py:15: `plain`: 1 recompilation (measured just now), budget 0: exceeded (`.`)",
+    ]
+    kept = run_pytest({**FILES, "nonstrict.toml": budget.replace("0", "1")}, "--nonstrict", "-k", "test_again")
+    assert kept.status == 0
+    assert "Over the budget" not in kept.out

@@ -9,6 +9,7 @@ from nonstrict.cli.failure import report_failure
 from nonstrict.cli.parser import meant
 from nonstrict.cli.status import ExitStatus
 from nonstrict.findings import Severity
+from nonstrict.settings.budget import NUMBERS, Budget
 from nonstrict.settings.model import Pattern
 from nonstrict.settings.options import OPTIONS
 
@@ -85,6 +86,9 @@ def _shown(value: object) -> str:
         return f'"{value.label}"'
     if isinstance(value, Pattern):
         return f'"{value.glob}"'
+    if isinstance(value, Budget):
+        numbers = [f"{name} = {value.allowed(name)}" for name in NUMBERS if value.allowed(name) is not None]
+        return f'"{value.key}" = {{ {", ".join(numbers)} }}'
     if isinstance(value, tuple):
         items = cast("tuple[object, ...]", value)
         return "[" + ", ".join(_shown(item) for item in items) + "]"

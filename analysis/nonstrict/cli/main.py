@@ -19,6 +19,7 @@ COMMANDS = {
     "audit": ("audit", "say whether a function may be marked, and what is in the way"),
     "confirm": ("confirm", "compile a function in a sandbox, and say which findings come true"),
     "regions": ("regions", "list the compiled regions, their graphs and breaks, and what was not looked at"),
+    "budget": ("budget", "hold the graphs and recompilations of regions against what they may have"),
     "record": ("record", "run a command and keep what its calls of marked functions are like"),
     "import": ("importing", "keep what runs compiled, of their TORCH_TRACE, to be shown beside findings"),
     "server": ("server", "speak the language server protocol with an editor"),

@@ -48,10 +48,7 @@ class RegionReport(NamedTuple):
     @property
     def graphs(self) -> tuple[int, int] | None:
         """The least and greatest number of graphs that the analysis says, if it says any."""
-        one = self.predicted
-        if one is None or not (one.whole and one.breaks):
-            return one.graphs if one is not None else None
-        return 0, int(all(broken.conditional for broken in one.breaks))
+        return self.predicted.foretold if self.predicted is not None else None
 
     @property
     def left(self) -> frozenset[str]:

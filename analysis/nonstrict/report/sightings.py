@@ -21,9 +21,9 @@ def tag(sighting: Sighting) -> str:
     return f"{word} before an edit" if sighting.stale else word
 
 
-def ago(when: float) -> str:
-    """How long ago something was: `2 h ago`."""
-    passed = max(0.0, time.time() - when)
+def ago(when: float, now: float | None = None) -> str:
+    """How long ago something was, seen from `now` (this moment where it is None): `2 h ago`, `just now`."""
+    passed = max(0.0, (time.time() if now is None else now) - when)
     for seconds, unit in _UNITS:
         if passed >= seconds:
             return f"{int(passed // seconds)} {unit} ago"

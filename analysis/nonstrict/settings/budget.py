@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+#: What is counted of a region.
+NUMBERS = ("graphs", "recompilations")
 #: Folders in which packages lie, from the root of a project.
 _SOURCES = ("", "src")
 
@@ -25,9 +30,18 @@ class Budget(NamedTuple):
         """The function that it is about; "" if all that lies there is meant."""
         return self.key.partition("::")[2]
 
+    @property
+    def place(self) -> str:
+        """The file, folder or module."""
+        return self.key.partition("::")[0]
+
+    def allowed(self, number: str) -> int | None:
+        """What it allows of one of `NUMBERS`."""
+        return {"graphs": self.graphs, "recompilations": self.recompilations}[number]
+
     def covers(self, path: str, function: str) -> bool:
         """Whether it is about a function of an absolute path."""
-        return covers(self.key.partition("::")[0], self.function, path, function, self.base)
+        return covers(self.place, self.function, path, function, self.base)
 
 
 def covers(place: str, name: str, path: str, function: str, base: str) -> bool:
@@ -38,6 +52,18 @@ def covers(place: str, name: str, path: str, function: str, base: str) -> bool:
     """
     if name and function not in {name, f"{name}.forward"}:
         return False
-    ends = (place,) if "/" in place or place.endswith(".py") else (place, place.replace(".", "/"))
+    ends = {place, _as_path(place)}
     there = {os.path.normpath(os.path.join(base, folder, end)) for folder in _SOURCES for end in ends}
     return any(path in {one, f"{one}.py"} or path.startswith(os.path.join(one, "")) for one in there)
+
+
+def governing(budgets: Iterable[Budget], number: str, path: str, function: str) -> Budget | None:
+    """The entry that limits a number of a function: of several, the one that says most closely where it is."""
+    own = [one for one in budgets if one.allowed(number) is not None and one.covers(path, function)]
+    return max(own, key=lambda one: (bool(one.function), len(_as_path(one.place).split("/"))), default=None)
+
+
+def _as_path(place: str) -> str:
+    """A place as a path; "" for the root."""
+    dotted = "/" not in place and not place.endswith(".py")
+    return place.strip(".").replace(".", "/") if dotted else place

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.findings import Applicability, Severity
+
+if TYPE_CHECKING:
+    from nonstrict.settings.budget import Budget
 
 #: Directories that hold no code of the project, and caches.
 DEFAULT_EXCLUDE = (
@@ -80,11 +83,11 @@ class Settings(NamedTuple):
     `root` is the absolute directory of the configuration file (the working directory where there is none) and
     `source` the file itself. Rule selectors are codes, prefixes of codes, names or `ALL`, not yet checked. `inputs` are
     pairs of a marked function and of one that makes its arguments, both as `ABSOLUTE PATH::NAME`. `models` are the
-    absolute paths of files that describe libraries. `python_by_user`: the user named `python`, for this run or in an
-    editor, and no file that may have come with the project. `asked` and `ignore_suppressions` are of the command line
-    alone. `target_python` is the lowest version that the code is for, "3.10". `unsafe_fixes` None means that they are
-    not applied, but that people are told of them. `baseline` None stands for `DEFAULT_BASELINE` in `root`, if that is
-    there, and "" for none at all.
+    absolute paths of files that describe libraries. `budget` is what regions may be compiled to. `python_by_user`: the
+    user named `python`, for this run or in an editor, and no file that may have come with the project. `asked` and
+    `ignore_suppressions` are of the command line alone. `target_python` is the lowest version that the code is for,
+    "3.10". `unsafe_fixes` None means that they are not applied, but that people are told of them. `baseline` None stands
+    for `DEFAULT_BASELINE` in `root`, if that is there, and "" for none at all.
     """
 
     root: str
@@ -121,6 +124,7 @@ class Settings(NamedTuple):
     models: tuple[str, ...] = ()
     asked: Asked = Asked()
     ignore_suppressions: bool = False
+    budget: tuple[Budget, ...] = ()
 
     @property
     def least(self) -> Applicability:

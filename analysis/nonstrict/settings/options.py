@@ -223,6 +223,14 @@ OPTIONS: dict[str, Option] = {
             'models = ["models/mylib.pyi"]',
         ),
         Option(
+            "budget",
+            "budget",
+            "{}",
+            "How many graphs and recompilations a compiled region may have, or each below a folder; `nonstrict budget` "
+            "and `pytest --nonstrict` hold what is known against it.",
+            'budget = { "src/model.py::Model.forward" = { graphs = 1, recompilations = 2 }, "src" = { graphs = 2 } }',
+        ),
+        Option(
             "output-format",
             "format",
             '"full"',

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from nonstrict.findings import Severity
 from nonstrict.knowledge.standard_library import NEWEST_PYTHON, OLDEST_PYTHON
 from nonstrict.knowledge.torch_version import NEWEST_KNOWN, OLDEST_KNOWN, release_numbers
+from nonstrict.settings.budget import NUMBERS, Budget
 from nonstrict.settings.globs import wrong_glob
 from nonstrict.settings.model import FORMATS, Pattern
 from nonstrict.settings.requirements import specifiers
@@ -165,6 +166,25 @@ def _inputs(value: object, base: str) -> tuple[tuple[str, str], ...]:
     return tuple((_function(name, base), _function(_text(maker), base)) for name, maker in _table(value).items())
 
 
+def _budget(value: object, base: str) -> tuple[Budget, ...]:
+    return tuple(_entry(key, numbers, base) for key, numbers in _table(value).items())
+
+
+def _entry(key: str, value: object, base: str) -> Budget:
+    place, separator, name = key.partition("::")
+    if not place or (separator and not name):
+        raise BadValueError('expected a region as "FILE::FUNCTION", or a file or folder', key)
+    if not isinstance(value, dict):
+        raise BadValueError(f"expected a table for `{key}`", key)
+    numbers = cast("dict[str, object]", value)
+    for number, most in numbers.items():
+        if number not in NUMBERS:
+            raise BadValueError(f"`{number}` is no number of a region: there are {' and '.join(NUMBERS)}", number)
+        if not isinstance(most, int) or isinstance(most, bool) or most < 0:
+            raise BadValueError(f"expected a number for `{number}` of `{key}`", key)
+    return Budget(key, base, **cast("dict[str, int]", numbers))
+
+
 def _function(text: str, base: str) -> str:
     path, separator, name = text.partition("::")
     if not separator or not path or not name:
@@ -174,6 +194,7 @@ def _function(text: str, base: str) -> str:
 
 _CHECKS: dict[str, Callable[[object, str], object]] = {
     "boolean": _boolean,
+    "budget": _budget,
     "format": _format,
     "ignores": _ignores,
     "inputs": _inputs,

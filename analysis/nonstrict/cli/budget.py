@@ -1,0 +1,139 @@
+"""`nonstrict budget`: holds graphs and recompilations of regions against what they may have, and writes that down."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from nonstrict.check.run import RunOptions, check
+from nonstrict.cli.check_arguments import number_of_processes
+from nonstrict.cli.configuration import add_configuration_arguments, main_settings
+from nonstrict.cli.failure import report_failure
+from nonstrict.cli.overrides import environment_overrides
+from nonstrict.cli.status import ExitStatus
+from nonstrict.settings.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from nonstrict.check.budgets import Figures
+    from nonstrict.settings.model import Settings
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.epilog = (
+        "Numbers are measured where `pytest --nonstrict`, `nonstrict record` or `nonstrict import` kept a run, else "
+        "predicted by the analysis. Exit status: 0 all regions keep their budget, 1 one does not, or, with --locked, "
+        "has less than is written down, 2 the files or the configuration could not be read."
+    )
+    parser.add_argument("paths", nargs="*", default=["."], metavar="PATH", help="files and directories (default: .)")
+    parser.add_argument(
+        "--write", action="store_true", help="write what is known into the configuration: new regions, other numbers"
+    )
+    parser.add_argument(
+        "--locked",
+        action=argparse.BooleanOptionalAction,
+        help="exit with 1 also if a measured number fell and that is not written down (default: where CI is set)",
+    )
+    parser.add_argument("--output-format", choices=("text", "json"), default="text", help="default: text")
+    add_configuration_arguments(parser)
+    parser.add_argument("--python", metavar="PATH", help="interpreter or environment whose torch is used (not started)")
+    parser.add_argument("--torch-version", metavar="VERSION", help="version of torch, in place of the installed one")
+    parser.add_argument(
+        "-j", "--jobs", type=number_of_processes, default=0, metavar="N", help="processes (default: one per processor)"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Hold the budget, or write it."""
+    try:
+        gone = next((path for path in options.paths if not os.path.exists(path)), None)
+        if gone is not None:
+            return report_failure(f"{gone}: does not exist")
+        settings = environment_overrides(main_settings(options.paths, options), options)
+        known, failures = _known(settings, options)
+        if options.write:
+            settings = _written(known, settings)
+    except ConfigurationError as error:
+        return report_failure(str(error))
+    status = _told(known, settings, options)
+    for failure in failures:
+        report_failure(failure)
+    return ExitStatus.FAILURE if failures else status
+
+
+def _known(settings: Settings, options: argparse.Namespace) -> tuple[Sequence[Figures], Sequence[str]]:
+    """What is known of the regions, and what could not be read."""
+    from nonstrict.check.budgets import figures
+    from nonstrict.cli.importing import runs_of
+
+    wanted = RunOptions(jobs=options.jobs, kept=options.kept, fixes=None, regions=True)
+    result = check(options.paths, settings, wanted)
+    known = figures(result.looked.regions, runs_of(settings).values())
+    return [one for one in known if any(_is_below(one.path, path) for path in options.paths)], result.failures
+
+
+def _told(known: Sequence[Figures], settings: Settings, options: argparse.Namespace) -> ExitStatus:
+    from nonstrict.check.budgets import balance_of
+    from nonstrict.report.budget import record_of, text_of
+
+    locked = options.locked if options.locked is not None else _in_ci(os.environ)
+    balance = balance_of(known, settings.budget)
+    if not any(_is_below(settings.root, path) for path in options.paths):
+        balance = balance._replace(idle=())  # what they are about may lie elsewhere
+    if options.output_format == "json":
+        sys.stdout.write(f"{json.dumps(record_of(balance), indent=2)}\n")
+    else:
+        sys.stdout.write(text_of(balance, time.time(), locked=locked))
+    failing = any(one.exceeds or (locked and one.fell) for one in balance.held)
+    return ExitStatus.FINDINGS if failing else ExitStatus.CLEAN
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return os.path.join(os.path.abspath(path), "").startswith(os.path.join(os.path.abspath(folder), ""))
+
+
+def _in_ci(environment: Mapping[str, str]) -> bool:
+    return environment.get("CI", "").lower() not in {"", "0", "false"}
+
+
+def _written(known: Sequence[Figures], settings: Settings) -> Settings:
+    """Write the budget that is known; the settings with it.
+
+    Raises:
+        ConfigurationError: it cannot be written.
+    """
+    from nonstrict.check.budgets import rewritten
+    from nonstrict.check.fixing import Change
+    from nonstrict.check.writing import CannotWrite, write_all
+    from nonstrict.settings.load import settings_from_file
+    from nonstrict.settings.writing import with_budget
+
+    changes = rewritten(known, settings.budget, settings.root)
+    if not changes:
+        return settings
+    path = settings.source or os.path.join(settings.root, "nonstrict.toml")
+    foreign = next((one.base for one in settings.budget if one.base != os.path.dirname(path)), None)
+    if foreign is not None:
+        raise ConfigurationError(
+            f"The budget stands in a configuration in {foreign} that {path} extends. Name it with --config."
+        )
+    try:
+        if settings.source is None:
+            with open(path, "xb"):
+                pass
+        with open(path, "rb") as file:
+            before = file.read()
+        text = with_budget(path, before.decode("utf-8"), changes)
+        write_all([Change(path, before, text.encode())])
+    except (CannotWrite, OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"The budget was not written: {error}") from error
+    sys.stderr.write(
+        f"Wrote {len(changes)} {'entry' if len(changes) == 1 else 'entries'} into {os.path.relpath(path)}.\n"
+    )
+    return settings_from_file(path)._replace(root=settings.root)
