@@ -82,6 +82,7 @@ def test_what_is_predicted(nonstrict: Command, project: Path):
         "model.py:12: `whole`: 1 graph (predicted), budget 1\n"
         "model.py:17: `looping`: 0 graphs (predicted), budget 1: nothing is compiled (`model.py`)\n"
         "4 numbers of 3 regions in the budget: 1 exceeded, 1 not compiled, 1 not known.\n"
+        "`nonstrict budget --write` writes 1 entry of what is known.\n"
     )
 
 

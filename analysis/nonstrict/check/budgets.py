@@ -51,7 +51,9 @@ def figures(regions: Iterable[Region], measured: Iterable[tuple[float, Measured]
 
 def _measured(one: Measured, when: float) -> dict[str, Known]:
     graphs, again = len(one.graphs), sum(again.times for again in one.again)
-    return {"graphs": Known(graphs, graphs, when), "recompilations": Known(again, again, when)}
+    told = {"graphs": Known(graphs, graphs, when)}
+    # Experiments vary what a region is compiled for until torch gives up: the program itself may not.
+    return told if one.backends else {**told, "recompilations": Known(again, again, when)}
 
 
 def _foretold(region: Region, before: Figures | None) -> dict[str, Known]:
@@ -144,7 +146,8 @@ def _key(region: Figures, root: str) -> str:
     return f"{path}::{region.function}"
 
 
-def balance_of(known: Sequence[Figures], budgets: Sequence[Budget]) -> Balance:
+def balance_of(known: Sequence[Figures], budgets: Sequence[Budget], root: str) -> Balance:
     """A budget, as reports show it."""
     keys = tuple(one.key for one in idle(known, budgets))
-    return Balance(tuple(held(known, budgets)), keys, len(unlimited(known, budgets)))
+    changes = rewritten(known, budgets, root)
+    return Balance(tuple(held(known, budgets)), keys, len(unlimited(known, budgets)), len(changes))

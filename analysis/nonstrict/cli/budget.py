@@ -10,8 +10,9 @@ import time
 from typing import TYPE_CHECKING
 
 from nonstrict.check.run import RunOptions, check
-from nonstrict.cli.check_arguments import number_of_processes
+from nonstrict.cli.check_arguments import add_confirm_arguments, number_of_processes
 from nonstrict.cli.configuration import add_configuration_arguments, main_settings
+from nonstrict.cli.confirming import experiments
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.overrides import environment_overrides
 from nonstrict.cli.status import ExitStatus
@@ -21,15 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nonstrict.check.budgets import Figures
+    from nonstrict.findings import Measured
     from nonstrict.settings.model import Settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.epilog = (
-        "Numbers are measured where `pytest --nonstrict`, `nonstrict record` or `nonstrict import` kept a run, else "
-        "predicted by the analysis. Exit status: 0 all regions keep their budget, 1 one does not, or, with --locked, "
-        "has less than is written down, 2 the files or the configuration could not be read."
+        "Numbers are measured where `pytest --nonstrict`, `nonstrict record` or `nonstrict import` kept a run, or with "
+        "--confirm, else predicted by the analysis. Exit status: 0 all regions keep their budget, 1 one does not, or, "
+        "with --locked, has less than is written down, 2 the files or the configuration could not be read."
     )
     parser.add_argument("paths", nargs="*", default=["."], metavar="PATH", help="files and directories (default: .)")
     parser.add_argument(
@@ -40,9 +42,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         help="exit with 1 also if a measured number fell and that is not written down (default: where CI is set)",
     )
+    parser.add_argument(
+        "--confirm", action="store_true", help="run regions of which no run is known in a sandbox, and measure them"
+    )
     parser.add_argument("--output-format", choices=("text", "json"), default="text", help="default: text")
+    add_confirm_arguments(parser.add_argument_group("experiments (--confirm)"))
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress of experiments")
+    parser.add_argument("-n", "--no-cache", action="store_true", help="neither read nor write verdicts")
     add_configuration_arguments(parser)
-    parser.add_argument("--python", metavar="PATH", help="interpreter or environment whose torch is used (not started)")
+    parser.add_argument("--python", metavar="PATH", help="interpreter or environment whose torch is used")
     parser.add_argument("--torch-version", metavar="VERSION", help="version of torch, in place of the installed one")
     parser.add_argument(
         "-j", "--jobs", type=number_of_processes, default=0, metavar="N", help="processes (default: one per processor)"
@@ -68,14 +76,22 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _known(settings: Settings, options: argparse.Namespace) -> tuple[Sequence[Figures], Sequence[str]]:
-    """What is known of the regions, and what could not be read."""
+    """What is known of the regions, and what could not be read or run."""
     from nonstrict.check.budgets import figures
     from nonstrict.cli.importing import runs_of
 
-    wanted = RunOptions(jobs=options.jobs, kept=options.kept, fixes=None, regions=True)
+    wanted = RunOptions(jobs=options.jobs, kept=options.kept, fixes=None, regions=True, probes=options.confirm)
     result = check(options.paths, settings, wanted)
-    known = figures(result.looked.regions, runs_of(settings).values())
-    return [one for one in known if any(_is_below(one.path, path) for path in options.paths)], result.failures
+    runs, failures = runs_of(settings), result.failures
+    measured: list[tuple[float, Measured]] = []
+    if options.confirm:
+        options.silent = False
+        answer = experiments(result, settings, options)
+        measured += [(time.time(), one) for one in answer.measured if one.backends]
+        failures = (*failures, *answer.failures)
+    # What a real run did counts more than an experiment.
+    known = figures(result.looked.regions, (*measured, *runs.values()))
+    return [one for one in known if any(_is_below(one.path, path) for path in options.paths)], failures
 
 
 def _told(known: Sequence[Figures], settings: Settings, options: argparse.Namespace) -> ExitStatus:
@@ -83,7 +99,7 @@ def _told(known: Sequence[Figures], settings: Settings, options: argparse.Namesp
     from nonstrict.report.budget import record_of, text_of
 
     locked = options.locked if options.locked is not None else _in_ci(os.environ)
-    balance = balance_of(known, settings.budget)
+    balance = balance_of(known, settings.budget, settings.root)
     if not any(_is_below(settings.root, path) for path in options.paths):
         balance = balance._replace(idle=())  # what they are about may lie elsewhere
     if options.output_format == "json":

@@ -70,11 +70,15 @@ class Held(NamedTuple):
 
 
 class Balance(NamedTuple):
-    """All of a budget: the numbers it limits, entries of which no region is known, and how many regions have none."""
+    """All of a budget: the numbers it limits, entries of which no region is known, and how many regions have none.
+
+    So many `entries` would be changed or added if what is known were written down.
+    """
 
     held: Sequence[Held]
     idle: Sequence[str] = ()
     unlimited: int = 0
+    entries: int = 0
 
 
 def text_of(balance: Balance, now: float, *, locked: bool) -> str:
@@ -120,9 +124,10 @@ def _counts(balance: Balance, *, locked: bool) -> Iterator[str]:
     numbers = f"{plural(len(balance.held), 'number')} of {plural(len(regions), 'region')}"
     aside = f"; {plural(balance.unlimited, 'region')} without a budget" if balance.unlimited else ""
     yield f"{numbers} in the budget: {', '.join(counts) or 'all kept'}{aside}."
-    if balance.unlimited or any(one.fell for one in balance.held):
+    if balance.entries:
         must = " (--locked: it has to say what is known)" if locked and any(one.fell for one in balance.held) else ""
-        yield f"`nonstrict budget --write` writes down what is known{must}."
+        entries = "1 entry" if balance.entries == 1 else f"{balance.entries} entries"
+        yield f"`nonstrict budget --write` writes {entries} of what is known{must}."
 
 
 def record_of(balance: Balance) -> dict[str, Any]:
