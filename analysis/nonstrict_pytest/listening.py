@@ -29,9 +29,12 @@ def listen(root: str) -> None:
     if _Process.compilations is not None:
         return
     try:
-        import torch  # noqa: F401  # pyright: ignore[reportUnusedImport]
+        # What waits for it may begin to listen meanwhile.
+        import torch._dynamo  # noqa: F401  # pyright: ignore[reportUnusedImport]
     except ImportError as error:
         raise CannotListenError(f"`compiles` counts what torch compiles, and there is no torch here: {error}") from None
+    if _Process.compilations is not None:
+        return
     from nonstrict_agent.observe.compiling import Compilations
     from nonstrict_agent.project_files import user_files
 

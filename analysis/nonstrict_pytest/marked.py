@@ -16,6 +16,22 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
 
+def count(item: pytest.Item, mark: pytest.Mark | None) -> None:
+    """Have the next run of a test counted.
+
+    Hooks that may raise after a test differ between versions of pytest: the test itself is what is wrapped.
+    """
+    original = item.runtest
+
+    def runtest() -> None:
+        __tracebackhide__ = True
+        vars(item).pop("runtest", None)
+        with counted(item, mark):
+            original()
+
+    vars(item)["runtest"] = runtest
+
+
 @contextmanager
 def counted(item: pytest.Item, mark: pytest.Mark | None) -> Generator[None]:
     """Let a test run as if it were the first to compile, and hold what it compiles against its mark, if it has one."""

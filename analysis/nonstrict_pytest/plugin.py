@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable
     from typing import Any
 
     from nonstrict_pytest.blocks import Block
@@ -39,16 +39,14 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Session(config), "nonstrict-session")
 
 
-@pytest.hookimpl(wrapper=True, trylast=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
     """Count what a test compiles that asks for it."""
     mark = item.get_closest_marker(_MARK)
-    if mark is None and _FIXTURE not in getattr(item, "fixturenames", ()):
-        return (yield)
-    from nonstrict_pytest.marked import counted
+    if mark is not None or _FIXTURE in getattr(item, "fixturenames", ()):
+        from nonstrict_pytest.marked import count
 
-    with counted(item, mark):
-        return (yield)
+        count(item, mark)
 
 
 @pytest.fixture

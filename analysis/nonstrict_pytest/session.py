@@ -41,29 +41,23 @@ class Session:
         except listening.CannotListenError as error:
             self._wrong = str(error)
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self) -> Generator[None, object, object]:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self) -> None:
         """Have each test compile for itself, and collect what it does."""
         if self._now and "torch._dynamo" in sys.modules:
             listening.forget()
+        listening.end(self._now)
         self._now = listening.begin()
-        try:
-            return (yield)
-        finally:
-            listening.end(self._now)
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any]:
         """Let the report of a test's last phase carry what was compiled."""
-        report = yield
+        made = yield
         if call.when == "teardown":
-            listening.told()
+            listening.end(self._now)
             if self._now or self._wrong:
                 told = {"path": str(item.path), "calls": self._now, "wrong": self._wrong}
-                setattr(report, _CARRIED, json.dumps(told))
-        return report
+                setattr(made.get_result(), _CARRIED, json.dumps(told))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take what a report carries, where it is reported."""

@@ -85,7 +85,7 @@ def _nothing(expected: Expected, seen: Seen) -> Iterator[str]:
     elif is_switched_off():
         yield "torch.compile is switched off in this process (TORCH_COMPILE_DISABLE)"
     else:
-        yield "nothing that torch compiles was called"
+        yield "nothing was compiled: no compiled function was called, or it had been compiled before"
 
 
 def _rules(seen: Seen, root: str, test: str) -> dict[tuple[str, int], str]:

@@ -146,6 +146,28 @@ def test_several_processes_tell_the_same(followed: tuple[Outcome, Path], run_pyt
     assert sorted(section(run)) == sorted(section(followed[0]))
 
 
+HEARD = """\
+import pytest
+
+
+@pytest.mark.compiles(graphs=1)
+def test_it():
+    import torch
+    from torch._dynamo.convert_frame import ConvertFrameAssert
+
+    torch.compile(lambda x: x + 1, backend="eager")(torch.ones(2))
+    heard = ConvertFrameAssert.__call__
+    assert heard.__name__ == "heard"
+    assert heard.__closure__[heard.__code__.co_freevars.index("original")].cell_contents.__name__ == "__call__"
+"""
+
+
+def test_torch_is_listened_to_once_wherever_it_is_imported(run_pytest: Pytest):
+    run = run_pytest({"test_it.py": HEARD}, "--nonstrict")
+    assert run.results == {"test_it": "PASSED"}, run.out
+    assert "1 region in 1 test" in run.out
+
+
 def test_nothing_was_compiled(run_pytest: Pytest):
     run = run_pytest({"test_it.py": "import sys\ndef test_it(): assert 'torch' not in sys.modules\n"}, "--nonstrict")
     assert run.status == 0
@@ -171,3 +193,4 @@ def test_a_session_that_exceeds_the_budget_fails(run_pytest: Pytest):
     kept = run_pytest({**FILES, "nonstrict.toml": budget.replace("0", "1")}, "--nonstrict", "-k", "test_again")
     assert kept.status == 0
     assert "Over the budget" not in kept.out
+    assert run_pytest({**FILES, "nonstrict.toml": budget}, "--nonstrict", "-p", "xdist", "-n", "2", "-k", "net").status
