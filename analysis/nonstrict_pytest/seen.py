@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 class GraphBreak(NamedTuple):
     """A place where torch left a graph: the innermost line of the project that leads there, and torch's reason.
 
-    `id` is torch's own of such breaks (`GB0059`), `hint` its advice, `function` the region.
+    `id` is torch's own of such breaks (`GB0059`), `hint` its advice, `function` the region. `library` is the place in a
+    library, `PATH:LINE`, that the line leads to, "" where it breaks itself.
     """
 
     path: str
@@ -26,6 +27,7 @@ class GraphBreak(NamedTuple):
     id: str
     hint: str
     function: str
+    library: str = ""
 
     @property
     def text(self) -> str:
@@ -96,7 +98,8 @@ class Seen:
         for call in self.calls:
             for one in call["compiled"]["breaks"]:
                 path, line = one["lines"][-1][:2]
-                yield GraphBreak(path, line, one["type"], one["id"], one["hint"], call["function"])
+                library = ":".join(map(str, one["inner"]))
+                yield GraphBreak(path, line, one["type"], one["id"], one["hint"], call["function"], library)
 
     def _again(self) -> Iterator[tuple[Recompilation, bool]]:
         for call in self.calls:

@@ -47,6 +47,8 @@ def _details(seen: Seen, rules: Mapping[tuple[str, int], str]) -> Iterator[str]:
         place = (broken.path, broken.line)
         rule = rules.get(place, f"{_BREAK}, observed")
         yield f"  {shown_path(broken.path)}:{broken.line}: {broken.text} [{rule}] in `{broken.function}`"
+        if broken.library:
+            yield f"      in {broken.library}"
         if broken.hint:
             yield f"      {one_line(broken.hint)}"
     again = seen.recompilations

@@ -266,6 +266,33 @@ def test_wrong_arguments(marked: Outcome):
     assert "takes a number or a pair (at least, at most), not -1" in marked.about("test_no_number")
 
 
+def test_a_break_in_a_library_is_told_with_its_place_there(run_pytest: Pytest):
+    library = (
+        "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        print()\n        return x\n"
+    )
+    tests = """\
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+sys.path.append(str(Path(__file__).parent / "site-packages"))
+from library import Net
+
+
+@pytest.mark.compiles(breaks=0, only="Net")
+def test_it():
+    net = torch.compile(Net(), backend="eager")
+    net(torch.ones(2))
+"""
+    run = run_pytest({"site-packages/library.py": library, "test_it.py": tests})
+    assert run.results == {"test_it": "FAILED"}
+    told = run.about("test_it")
+    assert "test_it.py:14: Failed to trace builtin operator (GB0059) [NST701, observed] in `Net.forward`" in told
+    assert "site-packages/library.py:6\n" in told
+
+
 def test_an_own_failure_comes_with_what_was_compiled(run_pytest: Pytest):
     tests = TESTS.replace("asyncio", "skip")
     run = run_pytest({"model.py": MODEL, "test_model.py": tests}, "-k", "own_failure", "--show-capture=all")

@@ -31,7 +31,8 @@ class Break(TypedDict):
 
     `type` and `id` are torch's names for what it could not trace (`Failed to trace builtin operator`, `GB0059`), `told`
     and `hint` its explanation and first advice. `lines` are those of the user's that lead there, the innermost last,
-    as `[path, line, column, end column]`; columns are UTF-8 bytes, or -1. `raises` says that it is an error.
+    as `[path, line, column, end column]`; columns are UTF-8 bytes, or -1. `inner` is the line in a library, which the
+    last of them calls, `[path, line]`, where it stands in one. `raises` says that it is an error.
     """
 
     type: str
@@ -39,6 +40,7 @@ class Break(TypedDict):
     told: str
     hint: str
     lines: list[list[Any]]
+    inner: list[Any]
     raises: bool
 
 
@@ -334,9 +336,15 @@ class Compilations:
         if not lines or (kind, tuple(lines[-1])) in known or len(known) >= _MAX_BREAKS:
             return
         told, hint = _told(root)
+        inner, number = self._inner(error), _ids().get(kind, "")
         self._now["breaks"].append(
-            Break(type=kind, id=_ids().get(kind, ""), told=told, hint=hint, lines=lines, raises=raises)
+            Break(type=kind, id=number, told=told, hint=hint, lines=lines, inner=inner, raises=raises)
         )
+
+    def _inner(self, error: Any) -> list[Any]:
+        """The line of a library that breaks."""
+        stack = getattr(error, "real_stack", None)
+        return _place(stack[-1])[:2] if stack and not self._is_user(stack[-1].filename) else []
 
     def _lines(self, error: Any) -> list[list[Any]]:
         stack = [*(getattr(error, "real_stack", None) or ()), *self._executed(error)]
