@@ -46,6 +46,9 @@ class Net(torch.nn.Module):
     def forward(self, x):
         return x + 1
 
+    def encode(self, x):
+        return x + 2
+
 
 @torch._dynamo.disable
 def aside(x):
@@ -86,6 +89,8 @@ torch.export.export(Net(), (x,), strict=True)
 tell()  # 6: nothing of a region
 compiled(lambda x: 3)(x)
 tell()  # 7: nothing to compile
+compiled(Net().encode)(x)
+tell()  # 8: another method of a module
 sys.stdout.write("\\n" + json.dumps(told))
 """
 
@@ -161,6 +166,10 @@ def test_modules_and_those_of_torch(told: tuple[Path, list[list[Any]]]):
         ("Sequential.forward", called, 1),
     ]
     assert [one.era for one in regions(told, 3)] == [2, 3, 3]
+
+
+def test_a_method_of_a_module_is_itself(told: tuple[Path, list[list[Any]]]):
+    assert [one[:3] for one in regions(told, 8)] == [("Net.encode", line_of("    def encode(self, x):"), 1)]
 
 
 def test_a_partial_application_is_its_function(told: tuple[Path, list[list[Any]]]):

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _AGENT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 #: The file of torch in which a call of something compiled begins.
 _ENTRY = os.path.join("torch", "_dynamo", "eval_frame.py")
+#: The file of the methods by which a module is called.
+_CALLS = os.path.join("torch", "nn", "modules", "module.py")
 #: What wrappers of torch call that which they wrap, and that by which it is compiled (torch 2.13, `eval_frame.py`,
 #: `external_utils.py`).
 _WRAPPED, _COMPILER = "fn", "callback"
@@ -92,9 +94,10 @@ def _called() -> Callable[..., Any] | None:
 def _unwrapped(function: Any) -> Callable[..., Any]:
     """The module or function behind a call of a module, a partial application, and the wrapper around a library's."""
     while True:
-        owner, cells = getattr(function, "__self__", None), getattr(function, "__closure__", None)
-        if owner is not None and hasattr(owner, "forward"):
-            return owner
+        owner: Any = getattr(function, "__self__", None)
+        cells = getattr(function, "__closure__", None)
+        if hasattr(owner, "forward") and _file_of(function).endswith(_CALLS):
+            return owner  # called as a module; a method of one that is compiled is itself
         if isinstance(function, functools.partial):
             function = function.func
         elif cells and getattr(function, "__code__", None) is not None and _of_torch(function):
@@ -107,4 +110,9 @@ def _unwrapped(function: Any) -> Callable[..., Any]:
 
 
 def _of_torch(function: Any) -> bool:
-    return f"{os.sep}torch{os.sep}_dynamo{os.sep}" in function.__code__.co_filename
+    return f"{os.sep}torch{os.sep}_dynamo{os.sep}" in _file_of(function)
+
+
+def _file_of(function: Any) -> str:
+    """The file of a function or method, "" of what has no code."""
+    return str(getattr(getattr(function, "__code__", None), "co_filename", ""))
