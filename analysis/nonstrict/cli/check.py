@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import time
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nonstrict.check.faults import Losses, sentences, told_of
 from nonstrict.check.run import CheckResult, RunOptions, check
@@ -17,7 +15,8 @@ from nonstrict.cli.confirming import confirmed, trusting
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.misuse import refuse_hidden_notes, refuse_misuse, refuse_other_torch
 from nonstrict.cli.overrides import format_of_environment, overridden
-from nonstrict.cli.rendering import Rendered, rendered
+from nonstrict.cli.rendering import rendered
+from nonstrict.cli.reporting import Aside, renderer_of, reported, text_of, write
 from nonstrict.cli.status import ExitStatus
 from nonstrict.cli.terminal import Progress, use_color
 from nonstrict.cli.wanted import details_wanted, least_wanted
@@ -28,7 +27,6 @@ from nonstrict.settings.model import default_settings
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping, Sequence
-    from typing import TextIO
 
     from nonstrict.check.fixing import Fixed
     from nonstrict.cli.fixing import StandardInput
@@ -227,8 +225,8 @@ class _Run:
         new = self._without_notes(self._sighted(new, result.diagnostics), count=True)
         self.result = new = self._losses.added_to(new)
         earlier = len(result.diagnostics) - len(caused.diagnostics)
-        aside = _Aside(done, known, earlier, self._notes, done is not None and self._input is not None)
-        status = _written(new, self._settings, self._options, aside)
+        aside = Aside(done, known, earlier, self._notes, done is not None and self._input is not None)
+        status = reported(new, self._settings, self._options, aside)
         return ExitStatus.INTERRUPTED if new.interrupted else status
 
     def _new(self, result: CheckResult) -> tuple[Diagnostic, ...]:
@@ -250,20 +248,6 @@ class _Run:
         with self._losses.losing("what runs did is not told", _top(self._options)):
             return sightings(new, known, self._settings)
         return new
-
-
-class _Aside(NamedTuple):
-    """What a report says beside the findings, and where it goes.
-
-    That is what was fixed, how many are in the baseline, how many were there before the change that is asked for, and
-    how many are notes that nobody wants.
-    """
-
-    done: Fixed | None = None
-    known: int = 0
-    earlier: int = 0
-    notes: int = 0
-    on_stderr: bool = False
 
 
 def _places(options: argparse.Namespace) -> list[str]:
@@ -319,127 +303,6 @@ def _checked(
             progress.close()
 
 
-def _written(result: CheckResult, settings: Settings, options: argparse.Namespace, aside: _Aside) -> ExitStatus:
-    """Write the findings and failures; the exit status that they mean."""
-    stream = sys.stderr if aside.on_stderr else sys.stdout
-    failures = result.failures
-    if not options.silent:
-        text, unshown = _rendered(result, settings, options, aside, stream)
-        _write(text, options.output_file, stream)
-        failures += unshown
-    for failure in failures:
-        report_failure(failure)
-    if failures:
-        return ExitStatus.FAILURE
-    failing = any(diagnostic.severity >= settings.fail_on for diagnostic in result.diagnostics)
-    failing = failing or (settings.strict_coverage and result.counts.missed > 0)
-    failing = failing or (options.exit_non_zero_on_fix and aside.done is not None and bool(aside.done.fixed))
-    return ExitStatus.FINDINGS if failing and not options.exit_zero else ExitStatus.CLEAN
-
-
-def _rendered(
-    result: CheckResult, settings: Settings, options: argparse.Namespace, aside: _Aside, stream: TextIO
-) -> Rendered:
-    from nonstrict.report.context import Context, Fixing, Lines
-
-    context = Context(
-        lines=Lines(result.read),
-        files=result.files,
-        failures=result.failures,
-        unread=result.unread,
-        color=options.output_file is None and use_color(options.color, stream),
-        counts=not options.quiet,
-        fixing=Fixing(
-            settings.least,
-            hint=settings.unsafe_fixes is None,
-            fixed=aside.done.fixed if aside.done is not None else (),
-            listed=settings.show_fixes,
-        ),
-        known=aside.known,
-        earlier=aside.earlier,
-        notes=aside.notes,
-        looked=result.counts,
-        torch=result.torch,
-    )
-    if details_wanted(settings, options):
-        context = _detailed(context, result, settings)
-    return _text(result.diagnostics, context, settings.output_format, options)
-
-
-def _detailed(context: Context, result: CheckResult, settings: Settings) -> Context:
-    """The same with what is known of the compiled regions, and what experiments saw of them."""
-    from nonstrict.check.region_reports import region_reports
-    from nonstrict.cli.importing import runs_of
-    from nonstrict.report.regions import Shown
-
-    regions = Shown(result.looked, result.read, parts=True, runs=runs_of(settings))
-    functions = {one.function for one in result.measured}
-    seen = region_reports(result.measured, result.diagnostics, (), result.read, functions, result.looked.regions)
-    return context._replace(regions=regions, measured=seen)
-
-
-def _text(
-    diagnostics: Sequence[Diagnostic], context: Context, output_format: str, options: argparse.Namespace
-) -> Rendered:
-    if options.statistics:
-        from nonstrict.report.statistics import render_statistics
-
-        return rendered(partial(render_statistics, as_json=output_format.startswith("json")), diagnostics, context)
-    told = rendered(_renderer(output_format), diagnostics, context)
-    on_actions = os.environ.get("GITHUB_ACTIONS") == "true"
-    if on_actions and output_format == "full" and options.output_file is None:
-        text, failures = rendered(_renderer("github"), diagnostics, context)
-        told = Rendered(told.text + text, (*told.failures, *failures))
-    return told
-
-
-def _renderer(name: str) -> Renderer:
-    """An output format, which is looked for when it is asked to write."""
-
-    def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
-        from nonstrict.report.context import renderer
-
-        return renderer(name)(diagnostics, context)
-
-    return render
-
-
-def _write(text: str, path: str | None, stream: TextIO) -> None:
-    """Write to a file, or to a stream whatever it can encode."""
-    if path is not None:
-        _write_file(text, path)
-        return
-    try:
-        stream.write(text)
-    except UnicodeEncodeError:
-        encoding = stream.encoding
-        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
-
-
-def _write_file(text: str, path: str) -> None:
-    """Write a whole file or none; devices and pipes are written as they stand."""
-    data = text.encode("utf-8", "backslashreplace")
-    if os.path.exists(path) and not os.path.isfile(path):
-        try:
-            with open(path, "wb") as file:
-                file.write(data)
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, path) from None
-        return
-    target = os.path.realpath(path)
-    unfinished = f"{target}.{os.getpid()}.tmp"
-    try:
-        with open(unfinished, "wb") as file:
-            file.write(data)
-        if os.path.exists(target):
-            os.chmod(unfinished, os.stat(target).st_mode & 0o7777)
-        os.replace(unfinished, target)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            os.unlink(unfinished)
-        raise OSError(error.errno, error.strerror, path) from None
-
-
 def _misconfigured(error: ConfigurationError, options: argparse.Namespace) -> ExitStatus:
     """NST903 in the format that was asked for, or a sentence where no file is to blame."""
     if not error.diagnostics or options.silent:
@@ -453,7 +316,7 @@ def _misconfigured(error: ConfigurationError, options: argparse.Namespace) -> Ex
     except ConfigurationError as other:
         return report_failure(str(other))
     options.statistics = False
-    _write(_text(error.diagnostics, context, output_format, options).text, options.output_file, sys.stdout)
+    write(text_of(error.diagnostics, context, output_format, options).text, options.output_file, sys.stdout)
     return report_failure(_INVALID)
 
 
@@ -467,8 +330,8 @@ def _broken(error: Exception, options: argparse.Namespace, result: CheckResult |
         from nonstrict.report.context import Context, Lines
 
         name = options.output_format or os.environ.get("NONSTRICT_OUTPUT_FORMAT") or "full"
-        told = rendered(_renderer(name), (*found, fault), Context(Lines({}), failures=failures, counts=False))
-        _write(told.text, options.output_file, sys.stdout)
+        told = rendered(renderer_of(name), (*found, fault), Context(Lines({}), failures=failures, counts=False))
+        write(told.text, options.output_file, sys.stdout)
         failures += told.failures
     for failure in failures:
         report_failure(failure)
@@ -502,7 +365,7 @@ def _show_files(settings: Settings, options: argparse.Namespace) -> ExitStatus:
 
     nested = nested_settings(options, lambda settings: overridden(settings, options))
     discovery = discover([path for path in options.paths if path != "-"], settings, nested)
-    _write("".join(f"{path}\n" for path in discovery.files), None, sys.stdout)
+    write("".join(f"{path}\n" for path in discovery.files), None, sys.stdout)
     failures = [f"{path}: {reason}" for path, reason in discovery.failures]
     failures += [f"{fault.span.path}: {fault.message}. {fault.help}" for fault in discovery.faults]
     for failure in failures:
@@ -520,7 +383,3 @@ def _tell(result: CheckResult, settings: Settings, seconds: float) -> None:
         f"files: {result.files:,}{' (answered from the cache)' if result.cached else ''}\n"
         f"time: {seconds:.2f} s\n"
     )
-
-
-if TYPE_CHECKING:
-    from nonstrict.report.context import Context, Renderer

@@ -86,8 +86,8 @@ class Settings(NamedTuple):
     absolute paths of files that describe libraries. `budget` is what regions may be compiled to. `python_by_user`: the
     user named `python`, for this run or in an editor, and no file that may have come with the project. `asked` and
     `ignore_suppressions` are of the command line alone. `target_python` is the lowest version that the code is for,
-    "3.10". `unsafe_fixes` None means that they are not applied, but that people are told of them. `baseline` None stands
-    for `DEFAULT_BASELINE` in `root`, if that is there, and "" for none at all.
+    "3.10". `unsafe_fixes` None means that they are not applied, but that people are told of them. `baseline` None is
+    `DEFAULT_BASELINE` in `root`, if that is there, and "" none at all.
     """
 
     root: str
