@@ -20,6 +20,7 @@ _PRIVATE = frozenset({"__pycache__", "node_modules", ".git", ".venv", ".vscode-t
 PACKAGES = {
     "nonstrict": "analysis",
     "nonstrict_agent": "analysis",
+    "nonstrict_pytest": "analysis",
     "nonstrict_mcp": "server",
     "nonstrict_server": "server",
 }

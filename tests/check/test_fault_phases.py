@@ -61,7 +61,7 @@ PLACES = [
     (analysis, "marked_files", "nothing was checked", []),
     (check_command, "overridden", "nothing was checked", []),
     (check_command, "refuse_misuse", "nothing was checked", []),
-    (check_command, "_written", "the run was not finished", ["NST101"]),
+    (check_command, "reported", "the run was not finished", ["NST101"]),
 ]
 
 

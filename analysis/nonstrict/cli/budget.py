@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.check.run import RunOptions, check
 from nonstrict.cli.check_arguments import add_confirm_arguments, number_of_processes
-from nonstrict.cli.configuration import add_configuration_arguments, main_settings
+from nonstrict.cli.configuration import add_configuration_arguments, add_version_arguments, main_settings
 from nonstrict.cli.confirming import experiments
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.overrides import environment_overrides
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", "--no-cache", action="store_true", help="neither read nor write verdicts")
     add_configuration_arguments(parser)
     parser.add_argument("--python", metavar="PATH", help="interpreter or environment whose torch is used")
-    parser.add_argument("--torch-version", metavar="VERSION", help="version of torch, in place of the installed one")
+    add_version_arguments(parser)
     parser.add_argument(
         "-j", "--jobs", type=number_of_processes, default=0, metavar="N", help="processes (default: one per processor)"
     )
