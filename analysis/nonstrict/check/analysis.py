@@ -9,7 +9,6 @@ import gc
 import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
-from zlib import crc32
 
 from nonstrict.check.faults import Faults, beginning
 from nonstrict.check.shares import Known, Memory, Portion, Share, merged
@@ -31,10 +30,8 @@ if TYPE_CHECKING:
 #: Marked files are parsed whole, so that a syntax error anywhere in them is told, up to this many bytes in a run;
 #: beyond that, as in files without markers, only the statements that are reached are parsed.
 _SYNTAX_CHECK_BYTES = 250_000
-#: Marked files are examined in parts of about so many: each interprets anew what it shares with others, and all of it
-#: after an edit that may concern one of them.
-_PART_FILES = 4
-#: Fewer bytes than this are one part; no part holds more, unless one file does.
+#: Marked files of fewer bytes are examined together, which tells a little more of what several have to do with one
+#: another; of more, each by itself, so that an edit costs those that it may concern.
 _PART_BYTES = 400_000
 _PARTS = "the cache of what parts of the project yield"
 #: Files of more bytes than this are not even searched for markers: they might not fit into memory.
@@ -291,27 +288,13 @@ def _in_epochs(files: Sequence[str], marked: list[Marked], options: AnalysisOpti
 
 
 def _parts(marked: list[Marked], users: frozenset[str]) -> list[tuple[str, ...]]:
-    """Neighbouring files stay together: what they call overlaps.
+    """The files that are examined together: all, if they are few, else each by itself.
 
-    Parts depend on the files alone, never on how many processes there are: the findings are the same for all. Where one
-    ends is told by the names of files, so that an edit, or one file more, leaves the others as they are.
+    That depends on the files alone, never on how many processes there are: the findings are the same for all.
     """
     sizes = {file.path: file.size for file in marked}
     every = (*sizes, *sorted(users.difference(sizes)))
-    if sum(sizes.values()) <= _PART_BYTES:
-        return [every]
-    parts: list[list[str]] = [[]]
-    room = _PART_BYTES
-    for path in every:
-        room -= sizes.get(path, 0)
-        if room < 0 and parts[-1]:
-            parts.append([])
-            room = _PART_BYTES - sizes.get(path, 0)
-        parts[-1].append(path)
-        if crc32(os.path.basename(path).encode("utf-8", "surrogateescape")) % _PART_FILES == 0:
-            parts.append([])
-            room = _PART_BYTES
-    return [tuple(part) for part in parts if part]
+    return [every] if sum(sizes.values()) <= _PART_BYTES else [(path,) for path in every]
 
 
 def _shown(

@@ -114,7 +114,7 @@ def _checked(paths: Sequence[str], settings: Settings, options: RunOptions, loss
     memory = _memory(cache, options) if cache is not None else None
     result, dependencies = _analysed(discovery, settings, options, None, memory)
     # A fault may be gone with the next run, or its traceback be wanted.
-    if cache is not None and memory is not None and memory.rest is not None and not result.faulty:
+    if cache is not None and memory is not None and options.keeps and memory.rest is not None and not result.faulty:
         from nonstrict.check.cache.runs import Entry
 
         unread = result.unread[len(discovery.failures) :]

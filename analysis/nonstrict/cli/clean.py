@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     except ConfigurationError as error:
         return report_failure(str(error))
     _remove_compiled(settings.root)
-    return _remove_results(options.cache_dir or cache_directory(settings))
+    return _remove_results(options.cache_dir or os.environ.get("NONSTRICT_CACHE_DIR") or cache_directory(settings))
 
 
 def _remove_compiled(root: str) -> None:

@@ -6,6 +6,7 @@ import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from nonstrict.check.cache.store import cache_directory
 from nonstrict.check.environment import environment_of
 from nonstrict.check.run import RunOptions, check
 from nonstrict.check.since.caused import Before, identities
@@ -77,7 +78,9 @@ class Since:
         within = here if here.split(os.sep)[0] != os.pardir else os.curdir
         paths = [os.path.relpath(os.path.realpath(path), os.path.join(top, within)) for path in options.paths]
         nested = nested_settings(options, lambda settings: overridden(settings, options))
-        run = RunOptions(options.jobs, nested=nested, kept=options.kept, fixes=fixes, environment=environment)
+        # What is found now is what the next run wants to know.
+        cached = RunOptions(options.jobs, cache=not options.no_cache, keeps=False, nested=nested)
+        run = cached._replace(kept=options.kept, fixes=fixes, environment=environment)
         with folder_of(self._repository, commit) as folder, _working_in(os.path.join(folder, within)):
             present = [path for path in paths if os.path.exists(path)]
             yield check(present, self._settings_in(folder, present), run), folder
@@ -85,9 +88,10 @@ class Since:
     def _settings_in(self, folder: str, paths: list[str]) -> Settings:
         """The settings that count in another state; those of now where its own cannot be used."""
         try:
-            return overridden(main_settings(paths or [os.curdir], self._options), self._options)
+            settings = overridden(main_settings(paths or [os.curdir], self._options), self._options)
         except ConfigurationError:
-            return _moved(self._settings, self._repository.top, folder)
+            settings = _moved(self._settings, self._repository.top, folder)
+        return settings._replace(cache_dir=cache_directory(self._settings))
 
     def _environment(self) -> Environment:
         """What is installed now; which torch the findings are for, the settings of each state may say otherwise."""

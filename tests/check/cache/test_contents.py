@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nonstrict.check.cache import contents
-from nonstrict.check.cache.contents import GONE, Contents
+from nonstrict.check.cache.contents import GONE, Contents, folder_state
 from nonstrict.check.cache.store import Store
 
 if TYPE_CHECKING:
@@ -66,21 +66,35 @@ def test_what_changed_just_now_is_not_remembered(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.usefixtures("settled")
-def test_a_folder_is_as_it_was_until_something_comes_or_goes(tmp_path: Path):
+def test_a_note_holds_until_something_comes_or_goes(tmp_path: Path):
     known = again(tmp_path)
-    folder = tmp_path / "folder"
+    folder, none = tmp_path / "folder", tmp_path / "none"
     folder.mkdir()
-    assert not known.is_unchanged(str(folder))
-    known.confirmed(str(folder))
-    known.confirmed(str(tmp_path / "none"))
+    for place in (folder, none):
+        assert not known.is_noted(str(place), folder_state(str(place)))
+        known.note(str(place), folder_state(str(place)))
     known.save()
-    assert again(tmp_path).is_unchanged(str(folder))
-    assert again(tmp_path).is_unchanged(str(tmp_path / "none"))
+    assert all(again(tmp_path).is_noted(str(place), folder_state(str(place))) for place in (folder, none))
+    assert not again(tmp_path).is_noted(f"other {folder}", folder_state(str(folder)))
     time.sleep(0.02)
     (folder / "new").touch()
-    (tmp_path / "none").mkdir()
-    assert not again(tmp_path).is_unchanged(str(folder))
-    assert not again(tmp_path).is_unchanged(str(tmp_path / "none"))
+    none.mkdir()
+    assert not any(again(tmp_path).is_noted(str(place), folder_state(str(place))) for place in (folder, none))
+
+
+@pytest.mark.usefixtures("settled")
+def test_notes_that_nobody_uses_are_dropped_when_they_are_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    known = again(tmp_path)
+    known.note("used", [1, 1])
+    known.note("unused", [1, 1])
+    known.save()
+    monkeypatch.setattr(contents, "_MAX_NOTES", 1)
+    after = again(tmp_path)
+    assert after.is_noted("used", [1, 1])
+    after.note("new", [1, 1])
+    after.save()
+    assert after.is_noted("used", [1, 1])
+    assert not again(tmp_path).is_noted("unused", [1, 1])
 
 
 @pytest.mark.usefixtures("settled")

@@ -27,20 +27,21 @@ _ANYWHERE = ""
 class Rest(NamedTuple):
     """What answers the questions that were kept: the folders of their paths, and the digests of files that were read.
 
-    Paths are as every clone has them.
+    Paths are as every clone has them. `identity` tells the questions and their answers from others.
     """
 
     folders: tuple[str, ...] = ()
     files: Mapping[str, str] = {}
+    identity: str = ""
 
 
 def kept(questions: Questions, cache: Cache, before: Rest | None) -> Rest:
     """Keep questions with their answers, together with those that a run kept `before` and still hold."""
-    from nonstrict.check.cache.runs import packed
+    from nonstrict.check.cache.runs import identity, packed
 
     places = cache.places
     files = dict(before.files) if before is not None else {}
-    by_folder = _kept_before(cache) if before is not None else {}
+    by_folder = _kept_before(cache, before) if before is not None else {}
     for question, answer in questions.items():
         path = places.shared(question.path)
         if question.ask is Ask.CONTENT:
@@ -49,23 +50,28 @@ def kept(questions: Questions, cache: Cache, before: Rest | None) -> Rest:
         folder = _ANYWHERE if question.ask is Ask.MATCHES else places.shared(os.path.dirname(question.path))
         by_folder.setdefault(folder, {})[f"{question.ask.value} {path}"] = _shared(question.ask, answer, places)
     cache.entries.write(_name(cache), packed(by_folder))
-    return Rest(tuple(sorted(by_folder)), files)
+    return Rest(tuple(sorted(by_folder)), files, identity(by_folder))
 
 
 def hold(rest: Rest, cache: Cache) -> bool:
     """Whether all questions that were kept would be answered as they were."""
+    from nonstrict.check.cache.contents import folder_state
+
     here, contents = cache.places.here, cache.contents
     if any(contents.digest(here(path)) != digest for path, digest in rest.files.items()):
         return False
-    doubtful = [folder for folder in rest.folders if folder == _ANYWHERE or not contents.is_unchanged(here(folder))]
-    if not doubtful:
-        return True
-    known = _kept_before(cache)
-    for folder in doubtful:
+    known: dict[str, dict[str, str]] | None = None
+    for folder in rest.folders:
+        state = folder_state(here(folder)) if folder != _ANYWHERE else []
+        # What others asked of the same folder says nothing of these questions.
+        note = f"{rest.identity} {folder}"
+        if folder != _ANYWHERE and contents.is_noted(note, state):
+            continue
+        known = _kept_before(cache, rest) if known is None else known
         if folder not in known or not _same(known[folder], cache.places):
             return False
         if folder != _ANYWHERE:
-            contents.confirmed(here(folder))
+            contents.note(note, state)
     return True
 
 
@@ -73,10 +79,16 @@ def _name(cache: Cache) -> str:
     return f"{cache.kind.analysis}.disk"
 
 
-def _kept_before(cache: Cache) -> dict[str, dict[str, str]]:
-    """The questions that were kept, by folder; each as what is asked and of which path, with its answer."""
+def _kept_before(cache: Cache, rest: Rest) -> dict[str, dict[str, str]]:
+    """The questions that were kept, by folder; each as what is asked and of which path, with its answer.
+
+    None where another run kept others since.
+    """
+    from nonstrict.check.cache.runs import identity
+
     data = cache.entries.read(_name(cache))
-    return json.loads(data) if data is not None else {}
+    known: dict[str, dict[str, str]] = json.loads(data) if data is not None else {}
+    return known if identity(known) == rest.identity else {}
 
 
 def _same(told: Mapping[str, str], places: Places) -> bool:

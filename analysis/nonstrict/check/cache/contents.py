@@ -21,18 +21,21 @@ _NAME = "contents.json"
 _SETTLED = 2_000_000_000
 #: On Windows the status has no time of its own.
 _TELLS = os.name != "nt"
+#: With more notes than this, those that a run does not use are dropped.
+_MAX_NOTES = 50_000
 #: What stands for a file that cannot be read.
 GONE = ""
 
 
 class Contents:
-    """The digests of files by path, and the states of folders."""
+    """The digests of files by path, and what else was noted for the state of a file or folder."""
 
     def __init__(self, store: Store) -> None:
         """Take up what was noted of this machine's files before."""
         self._store = store
         self._noted: dict[str, list[object]] = {}
         self._changed = False
+        self._used: set[str] = set()
         data = store.read(_NAME)
         if data is not None:
             document = json.loads(data)
@@ -48,6 +51,7 @@ class Contents:
             return GONE
         known = self._noted.get(path)
         if known is not None and known[0] == state:
+            self._used.add(path)
             return str(known[1])
         try:
             with open(path, "rb") as file:
@@ -55,30 +59,31 @@ class Contents:
                 found = blake2b(file.read(), digest_size=16).hexdigest()
         except OSError:
             return GONE
-        self._note(path, state, found)
+        self.note(path, state, found)
         return found
 
-    def is_unchanged(self, folder: str) -> bool:
-        """Whether the same entries lie in a folder as when it was last `confirmed`."""
-        known = self._noted.get(folder)
-        return known is not None and known[0] == _folder_state(folder)
-
-    def confirmed(self, folder: str) -> None:
-        """All that is known of the entries of a folder holds now."""
-        self._note(folder, _folder_state(folder), "")
+    def is_noted(self, what: str, state: list[int]) -> bool:
+        """Whether something was noted for a state."""
+        known = self._noted.get(what)
+        self._used.add(what)
+        return known is not None and known[0] == state
 
     def save(self) -> None:
         """Keep what was noted for the next run."""
         if self._changed:
+            if len(self._noted) > _MAX_NOTES:
+                self._noted = {what: note for what, note in self._noted.items() if what in self._used}
             document = {"machine": _machine(), "files": self._noted}
             self._store.write(_NAME, json.dumps(document, separators=(",", ":")).encode())
 
-    def _note(self, path: str, state: list[int], digest: str) -> None:
+    def note(self, what: str, state: list[int], told: str = "") -> None:
+        """Note something for a state, unless that is so young that another may look the same."""
+        self._used.add(what)
         settled = _TELLS and (not state or max(state[:2]) < time.time_ns() - _SETTLED)
         if settled:
-            self._noted[path] = [state, digest]
+            self._noted[what] = [state, told]
             self._changed = True
-        elif self._noted.pop(path, None) is not None:
+        elif self._noted.pop(what, None) is not None:
             self._changed = True
 
 
@@ -86,7 +91,7 @@ def _state(status: os.stat_result) -> list[int]:
     return [status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev]
 
 
-def _folder_state(folder: str) -> list[int]:
+def folder_state(folder: str) -> list[int]:
     """The state of a folder; nothing if there is none."""
     try:
         return _state(os.stat(folder))

@@ -51,6 +51,8 @@ class PartsMemory:
         #: what answers the questions of all portions; None if they are not kept
         self.rest: Rest | None = Rest()
         self._before: Rest | None = None
+        #: what files that are as they were say for the whole program, as far as that is known
+        self._far: Mapping[str, str] = {}
         self._name = f"{cache.kind.analysis}.parts"
 
     def recall(self, texts: Bytes, wrapping: frozenset[str]) -> Known | None:
@@ -62,6 +64,7 @@ class PartsMemory:
         known = recall.known(wrapping)
         if known is not None:
             self.rest = self._before = recall.rest
+            self._far = recall.far
         return known
 
     def keep(
@@ -92,9 +95,10 @@ class PartsMemory:
             "torch": cache.stamp,
             "folders": self.rest.folders,
             "contents": self.rest.files,
+            "disk": self.rest.identity,
             "paths": [[cache.places.shared(path), cache.known_digest(path)] for path in paths],
             "files": [numbers[path] for path in cache.digests],
-            "far": {numbers[path]: lines for path in cache.digests if (lines := far_reaching_in(path))},
+            "far": {numbers[path]: self._far_reaching(path) for path in cache.digests},
             "wrapping": [numbers[path] for path in wrapping],
             "ground": _ground(ground, numbers),
             "asked": [_question(question) for question in asked],
@@ -102,6 +106,10 @@ class PartsMemory:
             "parts": parts,
         }
         cache.entries.write(self._name, packed(document))
+
+    def _far_reaching(self, path: str) -> str:
+        known = self._far.get(path)
+        return far_reaching_in(path) if known is None else known
 
 
 def far_reaching_in(path: str) -> str:
@@ -149,11 +157,12 @@ class _Recall:
         self._cache = cache
         self._document = document
         self._texts = texts
-        self.rest = Rest(tuple(document["folders"]), document["contents"])
+        self.rest = Rest(tuple(document["folders"]), document["contents"], document["disk"])
         self._paths: list[str] = [cache.places.here(path) for path, _ in document["paths"]]
         self._digests: list[str] = [digest for _, digest in document["paths"]]
         before: dict[str, str] = {self._paths[number]: self._digests[number] for number in document["files"]}
         self._before = before
+        self._far_before: dict[str, str] = {self._paths[int(one)]: told for one, told in document["far"].items()}
         self._came_or_went = before.keys() ^ cache.digests.keys()
         self._changed = {path for path in before.keys() & cache.digests.keys() if before[path] != cache.digests[path]}
 
@@ -173,8 +182,13 @@ class _Recall:
 
     def _reaches_otherwise(self) -> bool:
         """Whether a file that changed says something else for the whole program."""
-        before = {self._paths[int(number)]: lines for number, lines in self._document["far"].items()}
-        return any(before.get(path, "") != far_reaching_in(path) for path in self._changed | self._came_or_went)
+        touched = self._changed | self._came_or_went
+        return any(self._far_before.get(path, "") != far_reaching_in(path) for path in touched)
+
+    @property
+    def far(self) -> dict[str, str]:
+        """What the files that are as they were say for the whole program."""
+        return {path: told for path, told in self._far_before.items() if path not in self._changed}
 
     def _renewed(self, then: Bytes) -> set[Asked]:
         """Have answers be those of now; the questions that were answered otherwise before."""

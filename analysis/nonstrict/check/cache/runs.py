@@ -60,6 +60,7 @@ class Cache:
     ) -> None:
         """Read what the files hold now: those that are checked. `environment` is what is installed."""
         self._began = time.time_ns()
+        self._settled: set[str] = set()
         self.environment = environment
         self.directory = store.directory
         self.contents = Contents(store)
@@ -94,7 +95,7 @@ class Cache:
     def _holds(self, document: dict[str, Any]) -> bool:
         from nonstrict.check.cache.asked import Rest, hold
 
-        return hold(Rest(tuple(document["folders"]), document["read"]), self)
+        return hold(Rest(tuple(document["folders"]), document["read"], document["disk"]), self)
 
     def store(self, entry: Entry, dependencies: Iterable[str], rest: Rest) -> None:
         """Keep an answer, with the further files that were read for it and what the disk was asked.
@@ -109,13 +110,16 @@ class Cache:
             told = _told(entry, self.places)
         except Unknown:
             return
-        document = {"files": self._all, "read": depends, "folders": list(rest.folders), "entry": told}
+        document = {"files": self._all, "read": depends, "folders": rest.folders, "disk": rest.identity, "entry": told}
         self.entries.write(f"{self.kind.answer}.json", packed(document))
         self.contents.save()
 
     def is_settled(self, paths: Iterable[str]) -> bool:
         """Whether none of some files changed since the run began."""
-        return all(_changed_at(path) < self._began for path in paths)
+        asked = set(paths) - self._settled
+        settled = all(_changed_at(path) < self._began for path in asked)
+        self._settled |= asked if settled else set()
+        return settled
 
 
 def open_cache(
