@@ -39,8 +39,7 @@ class Since:
         self._options = options
         folder = common_directory(options.paths)
         self._repository = repository_of(folder)
-        named = self._repository.commit(options.since or "HEAD")
-        self._commit = self._repository.left_at(named)
+        self._commit = self._repository.left_at(self._repository.commit(options.since or _compared_by_default()))
         self._before: Before | None = None
 
     def caused(self, result: CheckResult) -> tuple[Diagnostic, ...]:
@@ -96,6 +95,11 @@ class Since:
     def _environment(self) -> Environment:
         """What is installed now; which torch the findings are for, the settings of each state may say otherwise."""
         return environment_of(self._settings._replace(torch_version=None))
+
+
+def _compared_by_default() -> str:
+    """What staged changes are compared with: pre-commit says so where it runs for a range of commits."""
+    return os.environ.get("PRE_COMMIT_FROM_REF") or "HEAD"
 
 
 @contextmanager
