@@ -142,3 +142,23 @@ def test_what_is_known_is_not_fixed(nonstrict: Command, project: Path):
     assert nonstrict("check", "--fix", "--unsafe-fixes").status == 0
     assert (project / "dropped.py").read_text() == DROPPED
     assert (project / "bad.py").read_text() == BAD
+
+
+def test_findings_move_with_their_file(nonstrict: Command, project: Path, baseline: Path):
+    (project / "package").mkdir()
+    (project / "bad.py").rename(project / "package" / "worse.py")
+    before = baseline.read_text()
+    assert nonstrict("check", CI="true") == (0, *KNOWN)
+    assert baseline.read_text() == before
+    assert nonstrict("check") == (0, *KNOWN)
+    (entry,) = json.loads(baseline.read_text())["findings"]
+    assert entry["path"] == "package/worse.py"
+    assert nonstrict("check") == (0, *KNOWN)
+
+
+def test_a_copy_is_not_known(nonstrict: Command, project: Path, baseline: Path):
+    (project / "twin.py").write_text(BAD)
+    run = nonstrict("check")
+    assert run.status == 1
+    assert "twin.py:8:16" in run.out
+    assert "bad.py" not in run.out

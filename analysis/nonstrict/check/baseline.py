@@ -14,7 +14,7 @@ from nonstrict.report.fingerprints import identified
 from nonstrict.settings.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from nonstrict.findings import Diagnostic
     from nonstrict.report.context import Lines
@@ -40,11 +40,15 @@ class Entry(NamedTuple):
 
 
 class Divided(NamedTuple):
-    """Diagnostics that are new, those that are known, and the entries that the known ones matched."""
+    """Diagnostics that are new, those that are known, and the entries that the known ones matched.
+
+    `moved` are entries of files that have another name now, with what they would be for it.
+    """
 
     new: tuple[Diagnostic, ...]
     known: tuple[Diagnostic, ...]
     matched: frozenset[Entry]
+    moved: tuple[tuple[Entry, Entry], ...] = ()
 
 
 class Baseline(NamedTuple):
@@ -59,13 +63,49 @@ class Baseline(NamedTuple):
             return Divided(tuple(diagnostics), (), frozenset())
         entries = {entry.fingerprint: entry for entry in self.entries}
         found = identified(diagnostics, lines, self._relative)
-        pairs = [
-            (diagnostic, entries.get(fingerprint) if diagnostic.code not in _NEVER else None)
+        matched = [
+            entries.get(fingerprint) if diagnostic.code not in _NEVER else None
             for diagnostic, fingerprint in zip(diagnostics, found, strict=True)
         ]
+        moved = self._moved(diagnostics, matched, lines)
+        for number, (entry, _) in moved.items():
+            matched[number] = entry
+        pairs = list(zip(diagnostics, matched, strict=True))
         new = tuple(diagnostic for diagnostic, entry in pairs if entry is None)
         known = tuple(diagnostic for diagnostic, entry in pairs if entry is not None)
-        return Divided(new, known, frozenset(entry for _, entry in pairs if entry is not None))
+        return Divided(new, known, frozenset(filter(None, matched)), tuple(moved.values()))
+
+    def _moved(
+        self, diagnostics: Sequence[Diagnostic], matched: Sequence[Entry | None], lines: Lines
+    ) -> dict[int, tuple[Entry, Entry]]:
+        """By the number of a diagnostic, the entry of a file that is gone and said the same, and what it is now.
+
+        A file of which nothing is known has taken the place of the one that is gone whose entries it matches most.
+        """
+        gone = {entry.path for entry in self.entries if not os.path.exists(self.absolute(entry.path))}
+        by_path: dict[str, list[int]] = {}
+        for number, diagnostic in enumerate(diagnostics):
+            by_path.setdefault(diagnostic.location.path, []).append(number)
+        entries = {entry.fingerprint: entry for entry in self.entries if entry.path in gone}
+        found: dict[int, tuple[Entry, Entry]] = {}
+        for path, numbers in by_path.items():
+            if not gone or any(matched[number] is not None for number in numbers):
+                continue
+            own = [diagnostics[number] for number in numbers]
+            told = {before: _told_as(before, own, lines, entries) for before in sorted(gone)}
+            best = max(told, key=lambda before: sum(entry is not None for entry in told[before]))
+            if any(told[best]):
+                gone.discard(best)
+            now = identified(own, lines, self._relative)
+            for number, entry, fingerprint in zip(numbers, told[best], now, strict=True):
+                if entry is not None and diagnostics[number].code not in _NEVER:
+                    found[number] = (entry, entry._replace(path=self._relative(path), fingerprint=fingerprint))
+        return found
+
+    def with_moved(self, moved: Iterable[tuple[Entry, Entry]]) -> Baseline:
+        """The baseline with entries in place of those of files that were moved."""
+        other = dict(moved)
+        return self._replace(entries=tuple(sorted(other.get(entry, entry) for entry in self.entries)))
 
     def stale(
         self, matched: frozenset[Entry], checked: Iterable[str], settings: Settings, *, without: str
@@ -172,6 +212,13 @@ def read_baseline(path: str) -> Baseline:
     except (ValueError, KeyError, TypeError):
         advice = "Restore it, or write it anew with `nonstrict check --write-baseline`."
         raise ConfigurationError(f"{path} is no baseline of nonstrict. {advice}") from None
+
+
+def _told_as(
+    path: str, diagnostics: Sequence[Diagnostic], lines: Lines, entries: Mapping[str, Entry]
+) -> list[Entry | None]:
+    """The entries that the diagnostics of a file would match if it had another path."""
+    return [entries.get(one) for one in identified(diagnostics, lines, lambda _: path)]
 
 
 def _item(entry: Entry) -> dict[str, Any]:

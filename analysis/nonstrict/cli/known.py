@@ -78,6 +78,9 @@ class Known:
         if divided is None:
             return
         stale = baseline.stale(divided.matched, result.checked, self._settings, without=UNEXPLAINED)
+        if divided.moved and not _in_ci():
+            baseline = baseline.with_moved(divided.moved)
+            baseline.write()
         if not stale:
             return
         path = os.path.relpath(baseline.path)
