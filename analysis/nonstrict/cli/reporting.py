@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from nonstrict.settings.model import Settings
 
 
+#: Where services have checked the repository out: GitHub, GitLab, Azure.
+_WORKSPACES = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "BUILD_SOURCESDIRECTORY")
+
+
 class Aside(NamedTuple):
     """What a report says beside the findings, and where it goes.
 
@@ -81,10 +85,29 @@ def _rendered(
         notes=aside.notes,
         looked=result.counts,
         torch=result.torch,
+        repository=repository_here(),
     )
     if details_wanted(settings, options):
         context = _detailed(context, result, settings)
     return text_of(result.diagnostics, context, settings.output_format, options)
+
+
+def repository_here() -> str:
+    """The absolute folder of the repository around the working directory, as a service that runs us says, else git.
+
+    Empty where there is none.
+    """
+    here = os.path.realpath(os.getcwd())
+    for name in _WORKSPACES:
+        told = os.path.realpath(os.environ[name]) if os.environ.get(name) else ""
+        if told and f"{here}{os.sep}".startswith(f"{told.rstrip(os.sep)}{os.sep}"):
+            return told
+    folder = here
+    while not os.path.exists(os.path.join(folder, ".git")):
+        if os.path.dirname(folder) == folder:
+            return ""
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def _detailed(context: Context, result: CheckResult, settings: Settings) -> Context:

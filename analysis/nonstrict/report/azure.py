@@ -28,7 +28,7 @@ def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
 def _command(diagnostic: Diagnostic, context: Context) -> str:
     where = diagnostic.location
     kind = "error" if diagnostic.severity is Severity.ERROR else "warning"
-    path = _property(context.relative(where.path))
+    path = _property(context.in_repository(where.path))
     at = context.known_place(where)
     place = f"linenumber={at.row};columnnumber={at.column};" if at is not None else ""
     head = f"##vso[task.logissue type={kind};sourcepath={path};{place}code={diagnostic.code};]"

@@ -104,12 +104,13 @@ class Context(NamedTuple):
 
     `unread` are those of the sentences that say of a path why it could not be read: (path, reason).
 
-    Paths are shown from `directory` (absolute, or "" for the working directory); `counts` asks formats made for
-    people for a closing line with counts. `known` is the number of findings that the baseline holds, `notes` that of
-    notes left out, `looked` how many regions and marked functions were looked at, None where nobody asks, `earlier` the
-    number of findings that were there before the change that a run is about. `torch` is the version that the findings
-    are for, None where none was found. `regions` are the compiled regions in detail, None where nobody asked for them,
-    and `measured` is what experiments saw of them.
+    Paths are shown from `directory` (absolute, or "" for the working directory), in formats that services read from
+    `repository` (absolute, or "" where there is none); `counts` asks formats made for people for a closing line with
+    counts. `known` is the number of findings that the baseline holds, `notes` that of notes left out, `looked` how many
+    regions and marked functions were looked at, None where nobody asks, `earlier` the number of findings that were
+    there before the change that a run is about. `torch` is the version that the findings are for, None where none was
+    found. `regions` are the compiled regions in detail, None where nobody asked for them, and `measured` is what
+    experiments saw of them.
     """
 
     lines: Lines
@@ -125,6 +126,7 @@ class Context(NamedTuple):
     unread: tuple[tuple[str, str], ...] = ()
     torch: str | None = None
     earlier: int = 0
+    repository: str = ""
     regions: Shown | None = None
     measured: tuple[RegionReport, ...] = ()
 
@@ -156,6 +158,12 @@ class Context(NamedTuple):
         absolute = self.absolute(path)
         start = (self.directory or os.getcwd()).rstrip(os.sep) + os.sep
         return (absolute.removeprefix(start)).replace(os.sep, "/")
+
+    def in_repository(self, path: str) -> str:
+        """The path as services that show findings know it: from the top of the repository, else as `relative`."""
+        absolute = self.absolute(path)
+        below = absolute.removeprefix(self.repository.rstrip(os.sep) + os.sep) if self.repository else absolute
+        return below.replace(os.sep, "/") if below != absolute else self.relative(path)
 
 
 def renderer(name: str) -> Renderer:

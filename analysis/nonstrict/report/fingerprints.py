@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def fingerprints(diagnostics: Sequence[Diagnostic], context: Context) -> list[str]:
     """One for each diagnostic: of its rule, file, marked function and line, and its number among equal ones."""
-    return identified(diagnostics, context.lines, context.relative)
+    return identified(diagnostics, context.lines, context.in_repository)
 
 
 def identified(diagnostics: Iterable[Diagnostic], lines: Lines, relative: Callable[[str], str]) -> list[str]:

@@ -30,7 +30,7 @@ def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
 
 def _command(diagnostic: Diagnostic, context: Context) -> str:
     where = diagnostic.location
-    path = context.relative(where.path)
+    path = context.in_repository(where.path)
     properties: dict[str, str | int] = {"title": f"nonstrict ({diagnostic.code})", "file": path}
     at = context.known_place(where)
     if at is not None:

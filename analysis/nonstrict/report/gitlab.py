@@ -40,7 +40,7 @@ def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
 
 def _unread(path: str, reason: str, context: Context) -> dict[str, Any]:
     """What could not be read, as an issue of a rule that the catalogue does not have: the format knows nothing else."""
-    path = context.relative(path)
+    path = context.in_repository(path)
     return {
         "check_name": "unreadable-file",
         "description": f"not checked: {reason}",
@@ -52,7 +52,7 @@ def _unread(path: str, reason: str, context: Context) -> dict[str, Any]:
 
 def _location(where: Location, context: Context) -> dict[str, Any]:
     return {
-        "path": context.relative(where.path),
+        "path": context.in_repository(where.path),
         "positions": {
             "begin": {"line": where.row, "column": where.column},
             "end": {"line": where.end_row, "column": where.end_column},

@@ -31,7 +31,7 @@ def _lines(diagnostics: Sequence[Diagnostic], context: Context) -> Iterator[str]
         yield "  </testsuite>"
     for path, group in groupby(diagnostics, key=lambda diagnostic: diagnostic.location.path):
         found = list(group)
-        name = quoteattr(one_line(context.relative(path)))
+        name = quoteattr(one_line(context.in_repository(path)))
         yield f'  <testsuite name={name} tests="{len(found)}" failures="{len(found)}" errors="0">'
         for diagnostic in found:
             yield from _case(diagnostic, context)
@@ -49,7 +49,7 @@ def _lines(diagnostics: Sequence[Diagnostic], context: Context) -> Iterator[str]
 
 def _case(diagnostic: Diagnostic, context: Context) -> Iterator[str]:
     where = diagnostic.location
-    path = one_line(context.relative(where.path))
+    path = one_line(context.in_repository(where.path))
     name = quoteattr(f"nonstrict.{diagnostic.code}")
     at = context.place(where)
     yield f'    <testcase name={name} classname={quoteattr(path)} line="{at.row}" column="{at.column}">'

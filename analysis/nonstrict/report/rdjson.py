@@ -58,7 +58,7 @@ def _diagnostic(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
 def _unread(path: str, reason: str, context: Context) -> dict[str, Any]:
     return {
         "message": f"not checked: {reason}",
-        "location": {"path": context.relative(path)},
+        "location": {"path": context.in_repository(path)},
         "severity": _SEVERITIES[Severity.ERROR],
     }
 
@@ -86,7 +86,7 @@ def _suggestion(fix: LocatedFix, context: Context) -> dict[str, Any] | None:
 
 
 def _location(where: Location, context: Context) -> dict[str, Any]:
-    return {"path": context.relative(where.path), "range": _range(context.place(where))}
+    return {"path": context.in_repository(where.path), "range": _range(context.place(where))}
 
 
 def _range(where: Location) -> dict[str, dict[str, int]]:

@@ -200,7 +200,7 @@ def _region(where: Location) -> dict[str, int]:
 
 def _artifact(path: str, context: Context) -> dict[str, str]:
     """The URI of a file, relative to the directory of the run if it is below."""
-    path = context.relative(path)
+    path = context.in_repository(path)
     if path.startswith("/") or path[1:3] == ":/":
         return {"uri": ("file://" if path.startswith("/") else "file:///") + quote(os.fsencode(path), safe="/:")}
     return {"uri": quote(os.fsencode(path)), "uriBaseId": _BASE}
