@@ -1,7 +1,7 @@
 """What git knows of a repository: commits, the trees of files that they hold, and what became of files since.
 
-Only commands that read are run, and none that the configuration of a repository makes run programs: git itself is
-asked for what is stored, never to check anything out.
+Only commands that read are run: git is asked for what is stored, never to check anything out. Of the programs that the
+configuration of a repository may name, only those can run that `git status` runs too: filters that convert files.
 """
 
 from __future__ import annotations
