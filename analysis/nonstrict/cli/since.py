@@ -14,6 +14,7 @@ from nonstrict.check.since.git import repository_of
 from nonstrict.check.since.trees import folder_of
 from nonstrict.cli.configuration import common_directory, main_settings, nested_settings
 from nonstrict.cli.overrides import overridden
+from nonstrict.cli.wanted import least_wanted
 from nonstrict.settings.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -64,7 +65,9 @@ class Since:
     def _looked_before(self) -> Before:
         repository, staged = self._repository, self._options.staged
         changed = repository.changed(self._commit, staged=staged)
-        with self._checked(self._commit, None) as (result, folder):
+        # With the same fixes, what the cache knows of the present state holds for most of the earlier one.
+        fixes = None if self._options.no_cache else least_wanted(self._settings, self._options)
+        with self._checked(self._commit, fixes) as (result, folder):
             found = identities(result, folder, repository.renamed(self._commit, staged=staged))
         return Before(frozenset(found), repository.top, changed)
 
