@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from tests.git import Git
+
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "ci.md"
 FENCE = re.compile(r"^```yaml\n# (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -46,14 +48,6 @@ def read(path: Path) -> dict[str, Any]:
     return YAML(typ="safe").load(path.read_text(encoding="utf-8"))
 
 
-def git(folder: Path, *arguments: str) -> str:
-    own = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    person = ("-c", "user.name=somebody", "-c", "user.email=somebody@localhost")
-    command = ["git", *person, *arguments]
-    done = subprocess.run(command, cwd=folder, env={**os.environ, **own}, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
-
-
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A repository in which what is staged makes a finding of another file."""
@@ -62,11 +56,10 @@ def project(tmp_path: Path) -> Path:
     (folder / "pkg" / "__init__.py").touch()
     (folder / "pkg" / "config.py").write_text(CONFIG)
     (folder / "pkg" / "attention.py").write_text(ATTENTION)
-    git(folder, "init", "-q", "-b", "main")
-    git(folder, "add", "-A")
-    git(folder, "commit", "-q", "-m", "first")
+    git = Git(folder)
+    git.commit()
     (folder / "pkg" / "config.py").write_text(CONFIG + WRITER)
-    git(folder, "add", "-A")
+    git("add", "-A")
     return folder
 
 
@@ -144,11 +137,11 @@ def stepped(project: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_action_annotates_what_a_request_causes(project: Path, tmp_path: Path):
-    base = git(project, "rev-parse", "HEAD")
-    git(project, "commit", "-q", "-m", "request")
-    shallow = tmp_path / "shallow"
-    git(project, "config", "uploadpack.allowAnySHA1InWant", "true")
-    git(tmp_path, "clone", "-q", "--depth=1", project.as_uri(), str(shallow))
+    git, shallow = Git(project), tmp_path / "shallow"
+    base = git("rev-parse", "HEAD")
+    git.commit()
+    git("config", "uploadpack.allowAnySHA1InWant", "true")
+    git("clone", "-q", "--depth=1", project.as_uri(), str(shallow))
     done = stepped(shallow, since=base, sarif="true")
     assert done.returncode == 1, done.stderr
     assert "::warning" in done.stdout
@@ -157,7 +150,7 @@ def test_the_action_annotates_what_a_request_causes(project: Path, tmp_path: Pat
 
 
 def test_the_action_reports_everything_where_nothing_is_compared(project: Path):
-    git(project, "commit", "-q", "-m", "pushed")
+    Git(project).commit()
     done = stepped(project, since="")
     assert done.returncode == 1
     assert "NST104" in done.stdout
@@ -177,7 +170,7 @@ def test_pre_commit_runs_the_hook(project: Path, tmp_path: Path):
     done = run()
     assert done.returncode == 1, done.stdout + done.stderr
     assert "pkg/attention.py:7:16" in done.stdout
-    git(project, "commit", "-q", "-m", "second")
+    Git(project).commit()
     assert run("--all-files").returncode == 0
     ranged = run("--from-ref", "HEAD~1", "--to-ref", "HEAD")
     assert ranged.returncode == 1, ranged.stdout + ranged.stderr

@@ -16,6 +16,7 @@ from nonstrict.cli.main import main
 from nonstrict.report.context import Lines
 from nonstrict.settings.load import settings_in
 from nonstrict.settings.model import default_settings
+from tests.git import Git
 from tests.histories import History
 
 if TYPE_CHECKING:
@@ -41,32 +42,6 @@ def step(x):
     return attend(x)
 """
 FOUND = "pkg/attention.py:7:16: warning[NST104]"
-
-
-class Git:
-    """A repository in a folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self("init", "-q", "-b", "main")
-
-    def __call__(self, *arguments: str) -> str:
-        own = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-        person = ("-c", "user.name=somebody", "-c", "user.email=somebody@localhost", "-c", "commit.gpgsign=false")
-        done = subprocess.run(
-            ["git", *person, *arguments],
-            cwd=self.folder,
-            env={**os.environ, **own},
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        return done.stdout.strip()
-
-    def commit(self, message: str = "more") -> str:
-        self("add", "-A")
-        self("commit", "-q", "--allow-empty", "-m", message)
-        return self("rev-parse", "HEAD")
 
 
 @pytest.fixture
@@ -136,6 +111,17 @@ def test_what_is_staged_is_checked_in_place_of_the_files(git: Git, since: Callab
     assert status == 1
     assert out.startswith(FOUND)
     assert since("--since", "HEAD")[0] == 0
+
+
+def test_settings_that_fix_change_no_file_for_what_is_staged(git: Git, since: Callable[..., tuple[int, str]]):
+    (git.folder / "pyproject.toml").write_text("[tool.nonstrict]\nfix = true\nunsafe-fixes = true\n")
+    git.commit()
+    (git.folder / "pkg/config.py").write_text(CONFIG + WRITER)
+    git("add", "-A")
+    status, out = since("--staged")
+    assert status == 1
+    assert out.startswith(FOUND)
+    assert (git.folder / "pkg/attention.py").read_text() == ATTENTION
 
 
 def test_the_frame_of_what_is_staged_shows_it(git: Git, nonstrict: Command):

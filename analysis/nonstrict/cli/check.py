@@ -124,7 +124,8 @@ class _Run:
             self.result = result = self._confirmed(self._examine({}))
             written = self._known.write(result)
             return self._reported(result) if written is None else written
-        if settings.fix or settings.fix_only or options.diff:
+        # The files may hold something else than is staged, so that none is changed, also where the settings fix.
+        if (settings.fix or settings.fix_only or options.diff) and not options.staged:
             return self._fixed()
         self.result = result = self._examine({})
         return self._reported(result)

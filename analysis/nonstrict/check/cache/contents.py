@@ -23,6 +23,8 @@ _SETTLED = 2_000_000_000
 _TELLS = os.name != "nt"
 #: With more notes than this, those that a run does not use are dropped.
 _MAX_NOTES = 50_000
+#: Bytes that are read at a time: a file may be larger than memory.
+_BLOCK = 1 << 20
 #: What stands for a file that cannot be read.
 GONE = ""
 
@@ -56,7 +58,10 @@ class Contents:
         try:
             with open(path, "rb") as file:
                 state = _state(os.fstat(file.fileno()))
-                found = blake2b(file.read(), digest_size=16).hexdigest()
+                digest = blake2b(digest_size=16)
+                while block := file.read(_BLOCK):
+                    digest.update(block)
+                found = digest.hexdigest()
         except OSError:
             return GONE
         self.note(path, state, found)

@@ -19,6 +19,7 @@ from nonstrict.check.registering import far_reaching
 from nonstrict.check.shares import Ground, Known, Portion, Share
 from nonstrict.program.discovery.exports import Exports
 from nonstrict.program.linking.searches import Answers, Bytes
+from nonstrict.text.source import UnreadableSource, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -79,6 +80,7 @@ class PartsMemory:
         cache = self._cache
         portions = [portion for portion in portions if not is_faulty(portion.share.findings)]
         known_in = {path for found in ground.exports.known().values() for path in found}
+        known_in |= {path for path, _ in answers.said}
         paths = sorted({*cache.digests, *known_in, *(path for portion in portions for path in portion.share.read)})
         self.rest = None
         if not self._keeps or not cache.is_settled(paths):
@@ -115,9 +117,8 @@ class PartsMemory:
 def far_reaching_in(path: str) -> str:
     """What tells what a file says for the whole program from anything else; empty if it says nothing."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            lines = far_reaching(file.read())
-    except OSError:
+        lines = far_reaching(read_bytes(path).decode("utf-8", "replace"))
+    except UnreadableSource:
         return ""
     return blake2b(lines.encode("utf-8", "replace"), digest_size=8).hexdigest() if lines else ""
 

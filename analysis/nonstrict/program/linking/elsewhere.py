@@ -49,7 +49,7 @@ class Elsewhere:
         self._expected_texts: set[bytes] = set()
         self._texts: dict[bytes, list[str]] = {}
         self._named: set[bytes] = set()
-        #: the files of the run whose text decided something, whether or not they were read as modules
+        #: files whose text decided something, whether or not they were read as modules, where no question tells of it
         self.consulted: set[str] = set()
         #: by file and names, whether the file contains one of them
         self._saying: dict[tuple[str, frozenset[str]], bool] = {}
@@ -93,6 +93,8 @@ class Elsewhere:
         """Whether a name is in the text of a file."""
         key = name.encode("utf-8", "surrogateescape")
         self._named.add(SAID + key)
+        if path not in self.found.own:
+            self.consulted.add(path)
         if (path, key) not in self.found.said:
             self.found.said[path, key] = key in self.found.data(path)
         return self.found.said[path, key]

@@ -206,19 +206,26 @@ class Bytes(Parts):
         # Those that went are in the lists of answers until they were read, in vain.
         self.own = frozenset((*files, *changed))
         self._order = {path: number for number, path in enumerate((*files, *sorted(set(changed) - set(files))))}
-        new: set[bytes] = set()
-        for stem in {stem_of(path) for path in changed} - self.importers.keys() if self._began else ():
-            holding = (path for path in files if stem in self.data(path))
-            self.importers[stem] = [path for path in holding if stem in imported_words(self.data(path))]
-            new.add(stem)
+        stems = self._stems_of_others({stem_of(path) for path in changed}) if self._began else set[bytes]()
         asked = set[Asked]().union(*(self.renew(path) for path in changed))
-        # Of a name that no module had, nobody was taken to import it.
-        for key in [key for key in self.hits if key[0] in new]:
-            found = [path for path in self.importers[key[0]] if key[1] in self.data(path)]
+        # Of a name that no module has, nobody is taken to import it.
+        for key in [key for key in self.hits if key[0] in stems]:
+            found = [path for path in self.importers.get(key[0], ()) if key[1] in self.data(path)]
             asked |= {key} if found != self.hits[key] else set()
             self.hits[key][:] = found
         self.own = frozenset(files)
         return asked
+
+    def _stems_of_others(self, stems: set[bytes]) -> set[bytes]:
+        """Those of the names of files that came or went which no file had before, or none has any more."""
+        present = {stem_of(path) for path in self.files}
+        new = (stems & present) - self.importers.keys()
+        for stem in stems - present:
+            self.importers.pop(stem, None)
+        for stem in new:
+            holding = (path for path in self.files if stem in self.data(path))
+            self.importers[stem] = [path for path in holding if stem in imported_words(self.data(path))]
+        return new | (stems - present)
 
     def renew(self, path: str) -> set[Asked]:
         """Read a file once more: the questions whose answers changed by that."""
