@@ -75,7 +75,7 @@ def codes(found: dict[str, list[str]]) -> list[str]:
 
 
 PLACES = [
-    (("-n",), environment, "environment_in", "the environment of the project was not looked at"),
+    (("-n",), environment, "environments_of", "the environment of the project was not looked at"),
     (("-n",), examination, "wrappers_of", "wrappers of markers were not all looked for"),
     (("-n",), examination, "gathered", "the findings in `first` were not gathered"),
     (("-n",), Selection, "ignored_in", "what `per-file-ignores` says of the file was not read"),

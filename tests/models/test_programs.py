@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nonstrict.check.analysis import AnalysisOptions, analyse
+from nonstrict.check.environment import Environment, Environments
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +57,7 @@ def findings(directory: Path, program: str, **files: str) -> list[tuple[str, str
         path = directory / name.replace("__", "/")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.with_suffix(".py").write_text(textwrap.dedent(text), encoding="utf-8")
-    options = AnalysisOptions("2.13.0", (str(directory / "site"),), (str(model),))
+    options = AnalysisOptions(Environments(Environment("2.13.0", (str(directory / "site"),), (str(model),))))
     return [(one.code, one.message) for one in analyse([str(main)], options).findings]
 
 
@@ -116,7 +117,7 @@ def test_a_layer_that_a_model_describes_is_looked_at(tmp_path: Path):
 
     f(torch.ones(3))
     """
-    options = AnalysisOptions("2.13.0", (), (str(tmp_path / "acme.pyi"),), regions=True)
+    options = AnalysisOptions(Environments(Environment("2.13.0", models=(str(tmp_path / "acme.pyi"),))), regions=True)
     assert findings(tmp_path, program) == []
     looked = analyse([str(tmp_path / "main.py")], options).looked
     assert [region.unseen for region in looked.regions] == [()]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nonstrict.check.analysis import AnalysisOptions, analyse
+from nonstrict.check.environment import Environment, Environments
 from nonstrict.program.linking.installed import Described, Installed
 
 PACKAGE = """
@@ -64,7 +65,12 @@ def packages(tmp_path: Path) -> str:
 def checked(tmp_path: Path, packages: str, program: str) -> list[str]:
     path = tmp_path / "main.py"
     path.write_text(program, encoding="utf-8")
-    return [finding.code for finding in analyse([str(path)], AnalysisOptions(site_packages=(packages,))).findings]
+    return [
+        finding.code
+        for finding in analyse(
+            [str(path)], AnalysisOptions(Environments(Environment(site_packages=(packages,))))
+        ).findings
+    ]
 
 
 def test_a_tensor_of_an_installed_package_is_captured(tmp_path: Path, packages: str) -> None:
@@ -75,7 +81,10 @@ def test_what_another_package_does_is_told_at_the_call(packages: str) -> None:
     path = Path(packages, "app", "__init__.py")
     path.parent.mkdir()
     path.write_text(CALLING, encoding="utf-8")
-    inside, options = str(Path(packages, "kernels", "__init__.py")), AnalysisOptions(site_packages=(packages,))
+    inside, options = (
+        str(Path(packages, "kernels", "__init__.py")),
+        AnalysisOptions(Environments(Environment(site_packages=(packages,)))),
+    )
     (finding,) = analyse([str(path)], options).findings
     assert (finding.code, finding.span.path, finding.span.line) == ("NST201", str(path), 8)
     assert [one.span.path for one in finding.related] == [str(path), inside]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nonstrict.check.analysis import AnalysisOptions, analyse
+from nonstrict.check.environment import Environment, Environments
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,7 +72,10 @@ ALWAYS = ["sys.version_info >= (3, 10)", "sys.version_info.major == 3", "sys.ver
 def codes(tmp_path: Path, condition: str, python: tuple[int, int] | None) -> list[str]:
     path = tmp_path / "a.py"
     path.write_text(PROGRAM.format(condition=condition), encoding="utf-8")
-    return [finding.code for finding in analyse([str(path)], AnalysisOptions(python=python)).findings]
+    return [
+        finding.code
+        for finding in analyse([str(path)], AnalysisOptions(Environments(Environment(python=python)))).findings
+    ]
 
 
 @pytest.mark.parametrize("condition", NEVER)
@@ -102,7 +106,10 @@ def test_a_module_that_a_python_lacks_may_be_one_of_the_project(tmp_path: Path):
         encoding="utf-8",
     )
     found = {
-        python: [finding.code for finding in analyse([str(path)], AnalysisOptions(python=python)).findings]
+        python: [
+            finding.code
+            for finding in analyse([str(path)], AnalysisOptions(Environments(Environment(python=python)))).findings
+        ]
         for python in ((3, 12), (3, 13))
     }
     assert found == {(3, 12): [], (3, 13): ["NST301"]}

@@ -10,6 +10,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.check.environment import Environments
 from nonstrict.check.faults import Faults, beginning
 from nonstrict.check.shares import Known, Memory, Portion, Share, merged
 from nonstrict.coverage import Looked
@@ -22,6 +23,7 @@ from nonstrict.text.source import SourceKind, UnreadableSource, repaired, source
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from nonstrict.check.environment import Environment
     from nonstrict.check.examination import Prepared
     from nonstrict.program.linking.disk import Disk, Question
     from nonstrict.program.linking.searches import Answers
@@ -42,10 +44,8 @@ class AnalysisOptions(NamedTuple):
     """What the analysis depends on beside the files.
 
     `explicit` are files that the user named: they are parsed even if no marker reaches them, so that a syntax error
-    is reported. `site_packages` are folders of installed packages, `models` files that say what libraries do, `python`
-    is the lowest version that the code is for.
-    `overlays` are sources by path that stand for files (standard input, unsaved buffers). With `probes`, each
-    marked function and region yields a question that an experiment can answer (NST900). `jobs` is the number of
+    is reported. `overlays` are sources by path that stand for files (standard input, unsaved buffers). With `probes`,
+    each marked function and region yields a question that an experiment can answer (NST900). `jobs` is the number of
     processes that may be used. What the analysis was made of is added to `kept`: a process that ends anyway need
     not take its syntax trees apart. `fixes` is the least applicability of the fixes that findings carry; None if
     they carry none. `links` are the files that are listed by the name of a link: by the absolute path without
@@ -53,10 +53,7 @@ class AnalysisOptions(NamedTuple):
     for the next run, `disk` what the disk is asked for it.
     """
 
-    torch_version: str | None = None
-    site_packages: tuple[str, ...] = ()
-    models: tuple[str, ...] = ()
-    python: tuple[int, int] | None = None
+    environments: Environments = Environments()
     explicit: frozenset[str] = frozenset()
     jobs: int = 1
     progress: Callable[[int, int], None] | None = None
@@ -216,21 +213,21 @@ def _in_shares(files: Sequence[str], marked: list[Marked], options: AnalysisOpti
         with faults.losing("was not read", _PARTS, beginning(marked[0].path)):
             known = memory.recall(texts, wrapping)
     if known is not None and known.stands:
-        parts = _parts(marked, known.ground.users)
+        parts = _parts(marked, known.ground.users, options)
         if all(part in known.portions for part in parts):
             return merged([known.portions[part].share for part in parts])
     ready = prepared(texts, marked, options, known)
     before: Mapping[tuple[str, ...], Portion] = {}
     if known is not None and known.ground.is_like(ready.ground):
         before = known.portions
-    parts = _parts(marked, ready.ground.users)
+    parts = _parts(marked, ready.ground.users, options)
     fresh = _examined([part for part in parts if part not in before], ready, options, faults)
     portions = [*(before[part] for part in parts if part in before), *fresh]
     faults.found += ready.faults
     if memory is not None and not faults.found:
         asked = {question for portion in portions for question in portion.asked}
         with faults.losing("was not written", _PARTS, beginning(marked[0].path)):
-            memory.keep(portions, ready.ground, wrapping, texts.answers(asked), ready.scout.project.disk.answers)
+            memory.keep(portions, ready.ground, wrapping, texts.answers(asked), ready.disk.answers)
     return merged([*(portion.share for portion in portions), Share(faults.found, frozenset())])
 
 
@@ -244,7 +241,7 @@ def _examined(
     jobs = min(options.jobs, len(parts))
     if jobs < 2 or not can_fork():
         return examine(ready, parts, options)
-    texts, disk = ready.scout.elsewhere.found, ready.scout.project.disk
+    texts, disk = ready.texts, ready.disk
 
     def work(numbers: Iterable[int]) -> tuple[list[int], list[Portion], Answers, dict[Question, str]]:
         done: list[int] = []
@@ -287,14 +284,19 @@ def _in_epochs(files: Sequence[str], marked: list[Marked], options: AnalysisOpti
     return merged([_in_shares(files, last, options), *shares])
 
 
-def _parts(marked: list[Marked], users: frozenset[str]) -> list[tuple[str, ...]]:
-    """The files that are examined together: all, if they are few, else each by itself.
+def _parts(marked: list[Marked], users: frozenset[str], options: AnalysisOptions) -> list[tuple[str, ...]]:
+    """The files that are examined together: all of one environment, if they are few, else each by itself.
 
     That depends on the files alone, never on how many processes there are: the findings are the same for all.
     """
     sizes = {file.path: file.size for file in marked}
     every = (*sizes, *sorted(users.difference(sizes)))
-    return [every] if sum(sizes.values()) <= _PART_BYTES else [(path,) for path in every]
+    if sum(sizes.values()) > _PART_BYTES:
+        return [(path,) for path in every]
+    together: dict[Environment, list[str]] = {}
+    for path in every:
+        together.setdefault(options.environments.of(path), []).append(path)
+    return [tuple(paths) for paths in together.values()]
 
 
 def _shown(

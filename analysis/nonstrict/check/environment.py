@@ -1,12 +1,20 @@
-"""The torch that findings hold for: configured, or found in the user's environment without running anything."""
+"""The torch that findings hold for: configured, or found in the user's environment without running anything.
+
+A folder with a configuration of its own, below that of the run, is a sub-project: its files may be for another torch.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
     from nonstrict.settings.model import Settings
     from nonstrict.settings.requirements import Python
+
+    #: Gives the absolute path under which an environment is looked for in place of one that settings name.
+    Home = Callable[[str], str]
 
 
 class Environment(NamedTuple):
@@ -15,28 +23,59 @@ class Environment(NamedTuple):
     `python` is the lowest version of Python that the code is for, None if nothing says so.
     """
 
-    torch_version: str | None
-    site_packages: tuple[str, ...]
+    torch_version: str | None = None
+    site_packages: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     python: tuple[int, int] | None = None
 
 
-def environment_in(settings: Settings, known: Environment | None) -> Environment:
-    """The environment of some settings; what they say of another torch or models in one that is `known`."""
-    if known is None:
-        return environment_of(settings)
-    torch, python = settings.torch_version or known.torch_version, targeted_python(settings)
-    return known._replace(torch_version=torch, models=settings.models, python=python)
+class Environments(NamedTuple):
+    """The environment of a run, and by path those of the files of sub-projects for which another one holds."""
+
+    main: Environment = Environment()
+    own: Mapping[str, Environment] = {}
+
+    def of(self, path: str) -> Environment:
+        """The environment of a file."""
+        return self.own.get(path, self.main)
+
+    @property
+    def every(self) -> tuple[Environment, ...]:
+        """All environments, each once, that of the run first."""
+        return tuple(dict.fromkeys((self.main, *self.own.values())))
+
+    @property
+    def site_packages(self) -> tuple[str, ...]:
+        """The folders of installed packages of all."""
+        return tuple(dict.fromkeys(folder for one in self.every for folder in one.site_packages))
+
+    def torches(self, files: Iterable[str]) -> tuple[str | None, ...]:
+        """The versions of torch that the findings in some files are for, each once, that of the run first."""
+        found = dict.fromkeys(self.of(path) for path in files) or {self.main: None}
+        return tuple(dict.fromkeys(one.torch_version for one in self.every if one in found))
 
 
-def environment_of(settings: Settings) -> Environment:
+def environments_of(settings: Settings, nested: Mapping[str, Settings], home: Home | None = None) -> Environments:
+    """The environments of some settings, and of those of sub-projects: `nested` by the paths of files.
+
+    `home` is asked where environments lie, if the settings are of a copy of the project.
+    """
+    main = environment_of(settings, home)
+    others = {id(one): environment_of(one, home) for one in {id(one): one for one in nested.values()}.values()}
+    return Environments(main, {path: found for path, one in nested.items() if (found := others[id(one)]) != main})
+
+
+def environment_of(settings: Settings, home: Home | None = None) -> Environment:
     """The environment that the settings name, else the one that torch is found in from the project's root."""
     from nonstrict.knowledge.torch_version import installed_torch, site_packages
 
-    directories = tuple(site_packages(settings.python, settings.root))
+    python, root = settings.python, settings.root
+    if home is not None:
+        python, root = python and home(python), home(root)
+    directories = tuple(site_packages(python, root))
     torch = settings.torch_version
     if torch is None:
-        found = installed_torch(settings.python, settings.root)
+        found = installed_torch(python, root)
         torch = str(found) if found is not None else None
     return Environment(torch, directories, settings.models, targeted_python(settings))
 

@@ -31,6 +31,7 @@ from nonstrict.program.discovery import callers, roots
 from nonstrict.program.discovery.exports import Exports
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import Kind
+from nonstrict.program.linking.disk import Disk
 from nonstrict.program.linking.project import Project
 from nonstrict.program.linking.searches import Bytes
 from nonstrict.program.mutations.evidence import MODE_TEXTS
@@ -39,9 +40,10 @@ from nonstrict.rules.purity import asked
 from nonstrict.rules.registry import RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from nonstrict.check.environment import Environment
     from nonstrict.check.shares import Known
     from nonstrict.coverage import Region as Covered
     from nonstrict.facts.outline import Chunk
@@ -59,12 +61,14 @@ _WRAPPER_LAYERS = 3
 
 
 class Prepared(NamedTuple):
-    """What all parts have in common: a machine of which others are made, and by which names markers are applied.
+    """What all parts have in common: machines of which others are made, and by which names markers are applied.
 
-    `faults` are what was lost in looking for these.
+    There is one `scout` for each environment. `faults` are what was lost in looking for the names.
     """
 
-    scout: Machine
+    scouts: Mapping[Environment, Machine]
+    texts: Bytes
+    disk: Disk
     ground: Ground
     marked: frozenset[str]
     faults: tuple[Finding, ...] = ()
@@ -86,18 +90,19 @@ def prepared(texts: Bytes, marked: list[Marked], options: AnalysisOptions, known
 
 
 def _prepared(texts: Bytes, marked: list[Marked], options: AnalysisOptions, ground: Ground | None) -> Prepared:
-    models = models_of(options.models)
-    project = Project(
-        options.site_packages, _overlays(marked, options), options.links, models, options.python, options.disk
-    )
-    scout = engine.machine(project, texts.files, release_of(options.torch_version), texts)
+    disk, overlays = options.disk or Disk(), _overlays(marked, options)
+    scouts: dict[Environment, Machine] = {}
+    for environment in options.environments.every:
+        torch, packages, models, python = environment
+        project = Project(packages, overlays, options.links, models_of(models), python, disk)
+        scouts[environment] = engine.machine(project, texts.files, release_of(torch), texts)
     if options.kept is not None:
-        options.kept.append(scout)
+        options.kept.extend(scouts.values())
     paths = frozenset(file.path for file in marked)
     if ground is not None:
-        return Prepared(scout, ground, paths)
-    wrappers = _wrappers(texts.files, marked, scout)
-    return Prepared(scout, Ground(wrappers.exports, wrappers.users), paths, wrappers.faults)
+        return Prepared(scouts, texts, disk, ground, paths)
+    wrappers = _wrappers(texts.files, marked, scouts[options.environments.main])
+    return Prepared(scouts, texts, disk, Ground(wrappers.exports, wrappers.users), paths, wrappers.faults)
 
 
 def examine(ready: Prepared, parts: Iterable[tuple[str, ...]], options: AnalysisOptions) -> list[Portion]:
@@ -123,7 +128,7 @@ def _overlays(marked: Iterable[Marked], options: AnalysisOptions) -> dict[str, S
 def _portion(
     ready: Prepared, own: tuple[str, ...], options: AnalysisOptions, documents: dict[str, Document | None]
 ) -> Portion:
-    machine, users = ready.scout.anew(), ready.ground.users
+    machine, users = ready.scouts[options.environments.of(own[0])].anew(), ready.ground.users
     if options.kept is not None:
         options.kept.append(machine)
     task = Task(set(own), {*users, *ready.marked}, ready.ground.exports)

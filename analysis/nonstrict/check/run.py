@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nonstrict.check.analysis import Analysis
     from nonstrict.check.cache.parts import PartsMemory
     from nonstrict.check.cache.runs import Cache, Entry
-    from nonstrict.check.environment import Environment
+    from nonstrict.check.environment import Environments, Home
     from nonstrict.check.files import NestedSettings
     from nonstrict.findings import Diagnostic, Measured
     from nonstrict.settings.model import Settings
@@ -30,8 +30,7 @@ class RunOptions(NamedTuple):
     directories below that of the main settings; None where only the main settings count. `jobs` 0 means as many
     as there are processors. `cache` allows reading the cache, and writing it if it `keeps` what is found. `progress` is
     told how many marked functions are done, and how many there are. `overlays` are sources that stand for files of the
-    same path. `kept`, `probes`, `fixes`, `regions`: see `AnalysisOptions`. `environment` is that in which packages are
-    installed, if it is known already; settings may still name another torch.
+    same path. `kept`, `probes`, `fixes`, `regions`: see `AnalysisOptions`. `home`: see `environments_of`.
     """
 
     jobs: int = 0
@@ -45,7 +44,7 @@ class RunOptions(NamedTuple):
     probes: bool = False
     fixes: Applicability | None = Applicability.DISPLAY
     regions: bool = False
-    environment: Environment | None = None
+    home: Home | None = None
 
 
 class CheckResult(NamedTuple):
@@ -56,9 +55,9 @@ class CheckResult(NamedTuple):
     configuration file to its settings;
     `read` holds the sources of files with diagnostics that the run had to read (empty when the answer came from the
     cache), and all overlays. `counts` say how much was looked at, `looked` at what, which the cache does not keep.
-    `checked` are the paths of the `files` that were checked. `torch` is the version that the findings hold for, None
-    where none was found. Where experiments were `interrupted`, there are the verdicts that were known by then.
-    `measured` are the regions that they compiled.
+    `checked` are the paths of the `files` that were checked. `torches` are the versions that the findings hold for,
+    None among them where none was found. Where experiments were `interrupted`, there are the verdicts that were known
+    by then. `measured` are the regions that they compiled.
     """
 
     diagnostics: tuple[Diagnostic, ...]
@@ -72,7 +71,7 @@ class CheckResult(NamedTuple):
     counts: Counts = Counts()
     looked: Looked = Looked()
     nested: Mapping[str, Settings] = {}
-    torch: str | None = None
+    torches: tuple[str | None, ...] = (None,)
     interrupted: bool = False
     measured: tuple[Measured, ...] = ()
 
@@ -110,7 +109,7 @@ def _checked(paths: Sequence[str], settings: Settings, options: RunOptions, loss
         checked = () if hit.unread else tuple(discovery.files)
         unread = (*discovery.failures, *hit.unread)
         told = CheckResult(hit.diagnostics, count, _sentences(unread), {}, True, checked, unread=unread)
-        return told._replace(counts=hit.counts, nested=discovery.nested, torch=cache.torch)
+        return told._replace(counts=hit.counts, nested=discovery.nested, torches=cache.torches)
     memory = _memory(cache, options) if cache is not None else None
     result, dependencies = _analysed(discovery, settings, options, None, memory)
     # A fault may be gone with the next run, or its traceback be wanted.
@@ -137,7 +136,7 @@ def _remembered(
     from nonstrict.check.cache.store import cache_directory
 
     with losses.losing("the cache was not read", cache_directory(settings)):
-        cache = open_cache(paths, discovery, settings, options.environment, fixes=options.fixes)
+        cache = open_cache(paths, discovery, settings, options.home, fixes=options.fixes)
         return cache, cache.load()
     return None, None
 
@@ -180,8 +179,8 @@ def _analysed(
 
     presenter = Presenter(settings, discovery.nested)
     faults = Faults()
-    environment = _environment(settings, discovery, faults, options.environment)
-    analysis = _analysis(discovery, environment, options, standard_input, memory)
+    environments = _environments(settings, discovery, faults, options.home)
+    analysis = _analysis(discovery, environments, options, standard_input, memory)
     analysis.findings.extend((*discovery.faults, *faults.found))
     diagnostics = presenter.diagnostics(analysis, options.overlays)
     lost_things = sentences(diagnostics)
@@ -197,9 +196,8 @@ def _analysed(
     count = len(discovery.files) - len(lost)
     result = CheckResult(diagnostics, count, failures, read, False, checked, bool(lost_things), unread)
     looked = analysis.looked
-    result = result._replace(
-        counts=looked.counts, looked=looked, nested=discovery.nested, torch=environment.torch_version
-    )
+    torches = environments.torches(discovery.files)
+    result = result._replace(counts=looked.counts, looked=looked, nested=discovery.nested, torches=torches)
     return result, _dependencies(analysis)
 
 
@@ -208,34 +206,31 @@ def _dependencies(analysis: Analysis) -> tuple[str, ...]:
     return tuple(analysis.read)
 
 
-def _environment(settings: Settings, discovery: Discovery, faults: Faults, known: Environment | None) -> Environment:
-    """The user's environment, unless it is known; what the settings say of it where it cannot be looked at."""
-    from nonstrict.check.environment import Environment, environment_in
+def _environments(settings: Settings, discovery: Discovery, faults: Faults, home: Home | None) -> Environments:
+    """The user's environments; what the settings say of that of the run where they cannot be looked at."""
+    from nonstrict.check.environment import Environment, Environments, environments_of
 
     first = next(iter(discovery.files), os.curdir)
     with faults.losing("was not looked at", "the environment of the project", beginning(first)):
-        return environment_in(settings, known)
-    return Environment(settings.torch_version, (), settings.models)
+        return environments_of(settings, discovery.nested, home)
+    return Environments(Environment(settings.torch_version, (), settings.models))
 
 
 def _analysis(
     discovery: Discovery,
-    environment: Environment,
+    environments: Environments,
     options: RunOptions,
     standard_input: Source | None,
     memory: PartsMemory | None,
 ) -> Analysis:
-    """Run the analysis for the torch of the user's environment."""
+    """Run the analysis for the torch of the user's environments."""
     from nonstrict.check.analysis import AnalysisOptions, analyse
     from nonstrict.program.linking.disk import Disk
 
     return analyse(
         discovery.files,
         AnalysisOptions(
-            torch_version=environment.torch_version,
-            site_packages=environment.site_packages,
-            models=environment.models,
-            python=environment.python,
+            environments=environments,
             explicit=discovery.explicit,
             jobs=options.jobs or _processors(),
             progress=options.progress,

@@ -380,7 +380,7 @@ def _tell(result: CheckResult, settings: Settings, seconds: float) -> None:
 
     sys.stderr.write(
         f"configuration: {settings.source or 'none'}\n"
-        f"torch: {result.torch or f'not found; {shown(BASE)} is assumed'}\n"
+        f"torch: {', '.join(torch or f'not found; {shown(BASE)} is assumed' for torch in result.torches)}\n"
         f"files: {result.files:,}{' (answered from the cache)' if result.cached else ''}\n"
         f"time: {seconds:.2f} s\n"
     )

@@ -178,7 +178,7 @@ def _report(
         unread=result.unread,
         color=use_color(options.color, sys.stdout),
         counts=not options.quiet,
-        torch=result.torch,
+        torches=result.torches,
         regions=Shown(result.looked, result.read, parts=True),
         measured=tuple(regions),
     )

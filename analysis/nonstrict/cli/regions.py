@@ -78,5 +78,5 @@ def _rendered(result: CheckResult, settings: Settings, options: argparse.Namespa
     from nonstrict.report.regions import Shown, render
 
     color = use_color(options.color, sys.stdout)
-    context = Context(Lines(result.read), result.files, color=color, torch=result.torch)
+    context = Context(Lines(result.read), result.files, color=color, torches=result.torches)
     return render(Shown(result.looked, result.read, options.graph, runs_of(settings)), options.output_format, context)

@@ -84,7 +84,7 @@ def _rendered(
         earlier=aside.earlier,
         notes=aside.notes,
         looked=result.counts,
-        torch=result.torch,
+        torches=result.torches,
         repository=repository_here(),
     )
     if details_wanted(settings, options):

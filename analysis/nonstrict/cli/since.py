@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nonstrict.check.cache.store import cache_directory
-from nonstrict.check.environment import environment_of
 from nonstrict.check.run import RunOptions, check
 from nonstrict.check.since.caused import Before, identities
 from nonstrict.check.since.git import repository_of
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Generator
 
-    from nonstrict.check.environment import Environment
     from nonstrict.check.run import CheckResult
     from nonstrict.findings import Applicability, Diagnostic
     from nonstrict.settings.model import Settings
@@ -75,16 +74,17 @@ class Since:
     def _checked(self, commit: str | None, fixes: Applicability | None) -> Generator[tuple[CheckResult, str]]:
         """Check another state in a folder of its own, which is there, and the working directory, meanwhile."""
         top, options = self._repository.top, self._options
-        environment = self._environment()
         here = os.path.relpath(os.path.realpath(os.getcwd()), top)
         within = here if here.split(os.sep)[0] != os.pardir else os.curdir
         paths = [os.path.relpath(os.path.realpath(path), os.path.join(top, within)) for path in options.paths]
         nested = nested_settings(options, lambda settings: overridden(settings, options))
         # What is found now is what the next run wants to know.
         cached = RunOptions(options.jobs, cache=not options.no_cache, keeps=False, nested=nested)
-        run = cached._replace(kept=options.kept, fixes=fixes, environment=environment)
+        run = cached._replace(kept=options.kept, fixes=fixes)
         with folder_of(self._repository, commit) as folder, _working_in(os.path.join(folder, within)):
             present = [path for path in paths if os.path.exists(path)]
+            # What is installed now counts for both states.
+            run = run._replace(home=partial(_there, before=folder, folder=top))
             yield check(present, self._settings_in(folder, present), run), folder
 
     def _settings_in(self, folder: str, paths: list[str]) -> Settings:
@@ -94,10 +94,6 @@ class Since:
         except ConfigurationError:
             settings = _moved(self._settings, self._repository.top, folder)
         return settings._replace(cache_dir=cache_directory(self._settings))
-
-    def _environment(self) -> Environment:
-        """What is installed now; which torch the findings are for, the settings of each state may say otherwise."""
-        return environment_of(self._settings._replace(torch_version=None))
 
 
 def _compared_by_default() -> str:
@@ -120,8 +116,7 @@ def _moved(settings: Settings, top: str, folder: str) -> Settings:
     """Settings as if their files were in another folder than the top of the repository."""
 
     def there(path: str) -> str:
-        below = os.path.relpath(os.path.realpath(path), top)
-        return path if below.split(os.sep)[0] == os.pardir else os.path.normpath(os.path.join(folder, below))
+        return _there(path, top, folder)
 
     return settings._replace(
         root=there(settings.root),
@@ -131,6 +126,12 @@ def _moved(settings: Settings, top: str, folder: str) -> Settings:
             for name in ("include", "exclude", "extend_exclude")
         },
     )
+
+
+def _there(path: str, before: str, folder: str) -> str:
+    """A path as if what lies in one folder were in another."""
+    below = os.path.relpath(os.path.realpath(path), os.path.realpath(before))
+    return path if below.split(os.sep)[0] == os.pardir else os.path.normpath(os.path.join(folder, below))
 
 
 def _with_all_texts(result: CheckResult) -> CheckResult:

@@ -108,9 +108,9 @@ class Context(NamedTuple):
     `repository` (absolute, or "" where there is none); `counts` asks formats made for people for a closing line with
     counts. `known` is the number of findings that the baseline holds, `notes` that of notes left out, `looked` how many
     regions and marked functions were looked at, None where nobody asks, `earlier` the number of findings that were
-    there before the change that a run is about. `torch` is the version that the findings are for, None where none was
-    found. `regions` are the compiled regions in detail, None where nobody asked for them, and `measured` is what
-    experiments saw of them.
+    there before the change that a run is about. `torches` are the versions that the findings are for, None among them
+    where none was found. `regions` are the compiled regions in detail, None where nobody asked for them, and `measured`
+    is what experiments saw of them.
     """
 
     lines: Lines
@@ -124,7 +124,7 @@ class Context(NamedTuple):
     notes: int = 0
     looked: Counts | None = None
     unread: tuple[tuple[str, str], ...] = ()
-    torch: str | None = None
+    torches: tuple[str | None, ...] = ()
     earlier: int = 0
     repository: str = ""
     regions: Shown | None = None

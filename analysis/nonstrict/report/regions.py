@@ -59,7 +59,7 @@ def render(shown: Shown, output_format: str, context: Context) -> str:
         return json.dumps([_record(region, shown, context) for region in shown.looked.regions], indent=2) + "\n"
     style = Style(context.color)
     blocks = ["\n".join(_block(region, shown, style)) for region in shown.looked.regions]
-    return "".join(f"{block}\n\n" for block in blocks) + looked_at(shown.looked.counts, context.torch, told=True)
+    return "".join(f"{block}\n\n" for block in blocks) + looked_at(shown.looked.counts, context.torches, told=True)
 
 
 # -- text ---------------------------------------------------------------------------------------------------------

@@ -64,7 +64,10 @@ def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
                 "executionSuccessful": not context.failures,
                 "toolExecutionNotifications": [
                     *({"level": "error", "message": {"text": failure}} for failure in context.failures),
-                    *({"level": "note", "message": {"text": text}} for text in answered_by(context.torch).splitlines()),
+                    *(
+                        {"level": "note", "message": {"text": text}}
+                        for text in answered_by(context.torches).splitlines()
+                    ),
                 ],
             }
         ],

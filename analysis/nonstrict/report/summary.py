@@ -10,7 +10,7 @@ from nonstrict.report.style import Style
 from nonstrict.report.verdicts import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from nonstrict.coverage import Counts
     from nonstrict.findings import Diagnostic
@@ -30,7 +30,7 @@ def summary(diagnostics: Sequence[Diagnostic], context: Context) -> str:
     aside = _aside(context)
     if not context.files and not diagnostics:
         return f"{before}No files were checked.\n"
-    last = looked_at(context.looked, context.torch) if context.looked is not None else ""
+    last = looked_at(context.looked, context.torches) if context.looked is not None else ""
     if not diagnostics:
         return f"{before}No findings in {checked}{aside}.\n{last}"
     counts = ", ".join(
@@ -45,11 +45,11 @@ def summary(diagnostics: Sequence[Diagnostic], context: Context) -> str:
     return f"{before}Found {counts} in {touched} of {checked}{aside}.\n{second}{third}{last}"
 
 
-def looked_at(counts: Counts, torch: str | None = None, *, told: bool = False) -> str:
+def looked_at(counts: Counts, torches: Iterable[str | None] = (), *, told: bool = False) -> str:
     """How much was looked at, and what of the regions was not: findings are only to be had where somebody looked.
 
-    Unless it is `told` above why, it says how that is to be had. For a version of `torch` that was not measured itself,
-    a second line says whose tables answer.
+    Unless it is `told` above why, it says how that is to be had. For versions of torch that were not measured
+    themselves, further lines say whose tables answer.
     """
     if not any(counts):
         return "No compiled region or marked function was found.\n"
@@ -57,15 +57,19 @@ def looked_at(counts: Counts, torch: str | None = None, *, told: bool = False) -
     kinds += [plural(counts.marked, "marked function")] if counts.marked else []
     why = "" if told else " (`nonstrict regions` says why)"
     missed = f", {plural(counts.missed, 'region')} not{why}" if counts.missed else ""
-    return f"{' and '.join(kinds)} looked at{missed}.\n{answered_by(torch)}"
+    return f"{' and '.join(kinds)} looked at{missed}.\n{answered_by(torches)}"
 
 
-def answered_by(torch: str | None) -> str:
-    """Which tables of what torch does answer, as a line; empty where they were measured with that release."""
+def answered_by(torches: Iterable[str | None]) -> str:
+    """Which tables of what torch does answer, a line for each release that was not measured itself."""
     from nonstrict.knowledge.releases import answering, release_of, shown
 
-    others = " and ".join(map(shown, answering(torch)))
-    return f"For torch {shown(release_of(torch))}, the tables of {others} are used.\n" if others else ""
+    lines = {
+        f"For torch {shown(release_of(torch))}, the tables of {' and '.join(map(shown, others))} are used.\n": None
+        for torch in torches
+        if (others := answering(torch))
+    }
+    return "".join(lines)
 
 
 def _aside(context: Context) -> str:

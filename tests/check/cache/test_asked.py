@@ -11,7 +11,7 @@ from nonstrict.check.cache.asked import hold, kept
 from nonstrict.check.cache.places import Places
 from nonstrict.check.cache.runs import Cache, Kind
 from nonstrict.check.cache.store import Store
-from nonstrict.check.environment import Environment
+from nonstrict.check.environment import Environments
 from nonstrict.program.linking.disk import Disk
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def cache_of(folder: Path, kind: str = "kind") -> Cache:
     store = Store(str(folder / "cache"))
-    return Cache(store, Kind(kind, kind), Places(str(folder)), Environment(None, ()), [])
+    return Cache(store, Kind(kind, kind), Places(str(folder)), Environments(), [])
 
 
 def asked(folder: Path) -> Disk:

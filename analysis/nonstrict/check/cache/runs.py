@@ -17,14 +17,14 @@ from nonstrict.check.cache.contents import Contents
 from nonstrict.check.cache.places import Places
 from nonstrict.check.cache.records import Unknown, read, written
 from nonstrict.check.cache.store import Store, cache_directory
-from nonstrict.check.environment import environment_in
+from nonstrict.check.environment import environments_of
 from nonstrict.coverage import Counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from nonstrict.check.cache.asked import Rest
-    from nonstrict.check.environment import Environment
+    from nonstrict.check.environment import Environments, Home
     from nonstrict.check.files import Discovery
     from nonstrict.findings import Applicability, Diagnostic
     from nonstrict.settings.model import Settings
@@ -56,12 +56,12 @@ class Cache:
     """The entry of one run: `load` it, or `store` it."""
 
     def __init__(
-        self, store: Store, kind: Kind, places: Places, environment: Environment, files: Sequence[str]
+        self, store: Store, kind: Kind, places: Places, environments: Environments, files: Sequence[str]
     ) -> None:
-        """Read what the files hold now: those that are checked. `environment` is what is installed."""
+        """Read what the files hold now: those that are checked. `environments` are what is installed."""
         self._began = time.time_ns()
         self._settled: set[str] = set()
-        self.environment = environment
+        self.environments = environments
         self.directory = store.directory
         self.contents = Contents(store)
         self.kind = kind
@@ -69,9 +69,7 @@ class Cache:
         self.entries = store
         self.digests = {path: self.contents.digest(path) for path in files}
         #: tells what the findings of all files rest on from other versions of it
-        self.stamp = identity(
-            [environment.torch_version, environment.python, [self.known_digest(path) for path in environment.models]]
-        )
+        self.stamp = identity(self._told_environments())
         self._all = identity([self.stamp, list(self.digests.items())])
 
     def known_digest(self, path: str) -> str:
@@ -80,9 +78,24 @@ class Cache:
         return self.contents.digest(path) if known is None else known
 
     @property
-    def torch(self) -> str | None:
-        """The version of torch that the run is for."""
-        return self.environment.torch_version
+    def torches(self) -> tuple[str | None, ...]:
+        """The versions of torch that the run is for."""
+        return self.environments.torches(self.digests)
+
+    def _told_environments(self) -> list[object]:
+        """The environments of the run, and the files of those that are not its main one."""
+        every = self.environments.every
+        told = [
+            [
+                one.torch_version,
+                one.python,
+                *map(self.known_digest, one.models),
+                *map(self.places.shared, one.site_packages),
+            ]
+            for one in every
+        ]
+        own = self.environments.own
+        return [told, [[self.places.shared(path), every.index(own[path])] for path in self.digests if path in own]]
 
     def load(self) -> Entry | None:
         """The answer of the last run on the same input, None if there is none that holds."""
@@ -126,23 +139,23 @@ def open_cache(
     paths: Sequence[str],
     discovery: Discovery,
     settings: Settings,
-    known: Environment | None = None,
+    home: Home | None = None,
     *,
     fixes: Applicability | None,
 ) -> Cache:
     """The cache entry of a run over what `paths` mean; `fixes` is the least applicability of those made, if any.
 
-    `known` is the environment where it need not be looked for.
+    `home`: see `environments_of`.
     """
-    environment = environment_in(settings, known)
-    places = Places(settings.root, environment.site_packages)
+    environments = environments_of(settings, discovery.nested, home)
+    places = Places(settings.root, environments.site_packages)
     found = [
         *(_FORMAT, sys.version_info[:2], sys.platform, places.shared(os.getcwd()), fixes),
-        *(places.portable(list(paths)), [sorted(_distributions(folder)) for folder in environment.site_packages]),
+        *(places.portable(list(paths)), [sorted(_distributions(folder)) for folder in environments.site_packages]),
     ]
     told = [_portable(settings, places), sorted(map(places.shared, discovery.explicit))]
     kind = Kind(identity(found), identity([*found, *told, _nested(discovery.nested, places)]))
-    return Cache(Store(cache_directory(settings)), kind, places, environment, discovery.files)
+    return Cache(Store(cache_directory(settings)), kind, places, environments, discovery.files)
 
 
 def identity(value: object) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.check.analysis import AnalysisOptions, Marked, syntax_error
 from nonstrict.check.diagnostics import Presenter
-from nonstrict.check.environment import environment_of
+from nonstrict.check.environment import environments_of
 from nonstrict.check.examination import Task, examined, examined_alone
 from nonstrict.check.faults import is_faulty
 from nonstrict.check.files import discover
@@ -25,19 +25,16 @@ from nonstrict.check.live.known import Known
 from nonstrict.check.live.marked import MarkedFiles
 from nonstrict.check.live.remembered import Remembered
 from nonstrict.check.live.results import Mark, Result, Results, located, shown_marks
+from nonstrict.check.live.scouts import Scouts
 from nonstrict.check.live.texts import Text, differing_lines, entered, on_disk, opened
 from nonstrict.check.live.units import again, seen
 from nonstrict.check.registering import may_register
 from nonstrict.check.shares import Share, merged
 from nonstrict.check.stack import undisturbed
 from nonstrict.knowledge.markers import may_mark
-from nonstrict.knowledge.releases import release_of
-from nonstrict.models.library import models_of
-from nonstrict.program import engine
 from nonstrict.program.discovery.exports import Exports
 from nonstrict.program.discovery.registrations import Registered
 from nonstrict.program.linking.imports import stem_of
-from nonstrict.program.linking.project import Project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping
@@ -113,7 +110,7 @@ class Folder:
         known = self._texts.get(path)
         if known is not None and known.shown.text == text:
             return
-        made = opened(path, text, self._scout.project.known(path))
+        made = opened(path, text, self._scouts.known(path))
         if made is not None:
             self._enter(path, made, overlaid=True)
 
@@ -148,7 +145,7 @@ class Folder:
         registering = any(self._may_register(path) for path in others)
         for path in others:
             # What was read of it before may be of another file.
-            self._scout.project.renew(path, None)
+            self._scouts.renew(path, None)
             self._texts.pop(path, None)
         if others:
             self._list_again(registering=registering)
@@ -163,7 +160,7 @@ class Folder:
         text = self._texts.get(path)
         if text is not None:
             return text.shown
-        module = self._scout.project.known(path)
+        module = self._scouts.known(path)
         if module is not None:
             return module.source
         read = on_disk(path)
@@ -202,7 +199,7 @@ class Folder:
                 progress(self._looked_at, total)
             self._marked.look_at(path, self._overlays.get(path))
             self._looked_at += 1
-        self._marked.find_wrappers(self._scout)
+        self._marked.find_wrappers(self._scouts.main)
         self._scanned = True
         if progress is not None:
             progress(total, total)
@@ -262,7 +259,7 @@ class Folder:
 
     def _mended(self, marked: str, functions: Iterable[str]) -> list[Finding]:
         def look(names: frozenset[str]) -> tuple[Machine, Examined]:
-            machine = self._scout.anew()
+            machine = self._scouts.anew(marked)
             return machine, examined(machine, self._task(marked), self._options, lambda body: body.function in names)
 
         return self._fixing.findings(marked, functions, look)
@@ -303,7 +300,7 @@ class Folder:
     def callers_of(self, path: str, function: str) -> tuple[Caller, ...]:
         """The calls of a marked function of a file, looked for anew with every question."""
         self.scan()
-        found = callers_of(self._scout.anew(), path, function, self._marked.exports)
+        found = callers_of(self._scouts.anew(path), path, function, self._marked.exports)
         placed = ((one, self.source(one.span.path)) for one in found)
         return tuple(
             Caller(one.caller, one.compiled, source.locate(one.span)) for one, source in placed if source is not None
@@ -318,15 +315,12 @@ class Folder:
 
     def _start(self) -> None:
         """Begin anew with the files that there are; what their texts tell is kept where they are the same."""
-        before: Machine | None = getattr(self, "_scout", None)
+        before: Scouts | None = getattr(self, "_scouts", None)
         self._fixing.forget()
-        torch, packages, models, python = environment = environment_of(self.settings)
         self._files = self._listed()
-        self._options = AnalysisOptions(*environment, overlays=self._overlays, regions=True)
-        project = Project(packages, self._overlays, models=models_of(models), python=python)
-        if before is not None:
-            project.inherit(before.project)
-        self._scout = engine.machine(project, self._files, release_of(torch))
+        environments = environments_of(self.settings, self._discovery.nested)
+        self._options = AnalysisOptions(environments, overlays=self._overlays, regions=True)
+        self._scouts = Scouts(environments, self._files, self._overlays, before)
         self._marked = MarkedFiles(self._files)
         self.presenter = Presenter(self.settings, self._discovery.nested)
         self.known = Known(self.settings)
@@ -359,22 +353,22 @@ class Folder:
         self._files = files
         self._remembered.drop()
         self.presenter = Presenter(self.settings, self._discovery.nested)
-        questions = self._scout.replace_files(files, came | went)
+        questions = self._scouts.replace_files(files, came | went)
         self._marked.replace_files(files)
         for path in sorted(came):
             self._marked.look_at(path, self._overlays.get(path))
         for path in sorted(went):
             self._changed |= self._results.drop(path)
         known = self._marked.exports.known()
-        self._marked.find_wrappers(self._scout)
+        self._marked.find_wrappers(self._scouts.main)
         if registering or known != self._marked.exports.known():
-            self._scout.elsewhere.found.part(Registered).mentions.clear()
+            self._scouts.texts.part(Registered).mentions.clear()
             self._results.outdate_all()
         for path in came | went:
             self._results.outdate(path, questions)
         # An import that led nowhere may lead to a file that came, and the other way round.
         names = {stem_of(path) for path in came | went}
-        data = self._scout.elsewhere.found.data
+        data = self._scouts.texts.data
         for path in self._results.read():
             if any(name in data(path) for name in names):
                 self._results.outdate_readers(path)
@@ -406,12 +400,12 @@ class Folder:
         if text is not None and overlaid:
             self._overlays[path] = text.analysed
         code = text.analysed.code if text is not None else ""
-        self._scout.project.renew(path, text.analysed if text is not None else None, text.outline if text else None)
-        changed = self._scout.elsewhere.found.renew(path)
+        self._scouts.renew(path, text.analysed if text is not None else None, text.outline if text else None)
+        changed = self._scouts.texts.renew(path)
         if any(map(may_register, differing_lines(before, code))):
-            self._scout.elsewhere.found.part(Registered).mentions.clear()
+            self._scouts.texts.part(Registered).mentions.clear()
             self._results.outdate_all()
-        if self._scanned and self._marked.renew(path, code, self._scout):
+        if self._scanned and self._marked.renew(path, code, self._scouts.main):
             self._results.outdate_all()
         self._results.outdate(path, changed)
         if not self._marked.is_marked(path):
@@ -420,25 +414,25 @@ class Folder:
     def _remember(self) -> None:
         """Keep what was found for the next session; nothing was edited since the files were read."""
         found = [one for path in self.files_with_findings() for one in self.found(path)]
-        self._remembered.keep(found, self._results, self._scout.project.disk.answers)
+        self._remembered.keep(found, self._results, self._scouts.disk.answers)
 
     def _code(self, path: str) -> str:
         """What the analysis knows as the text of a file."""
-        module = self._scout.project.known(path)
+        module = self._scouts.known(path)
         if module is not None:
             return module.source.code
-        return self._scout.elsewhere.found.data(path).decode("utf-8", "replace")
+        return self._scouts.texts.data(path).decode("utf-8", "replace")
 
     def _result(self, path: str) -> Result:
         """What a file yields now."""
         return undisturbed(lambda: self._edited(path) or self._whole(path))
 
     def _whole(self, path: str) -> Result:
-        machine = self._scout.anew()
+        machine = self._scouts.anew(path)
         told = examined(machine, self._task(path), self._options)
         text = self._texts.get(path)
         share = merged([told.share, *map(self._earlier, text.earlier if text is not None else ())])
-        module = self._scout.project.known(path)
+        module = self._scouts.known(path)
         # What nobody is about to edit need not be known mark by mark.
         simple = path in self._open and module is not None and not module.source.cells
         alone = simple and not is_faulty(told.share.findings)
@@ -453,14 +447,14 @@ class Folder:
 
     def _edited(self, path: str) -> Result | None:
         """What a file yields after an edit that concerns few of its marks; None if all are to be looked at."""
-        known, module = self._results.get(path), self._scout.project.known(path)
+        known, module = self._results.get(path), self._scouts.known(path)
         if known is None or known.seen is None or module is None or not self._results.is_only_edited(path):
             return None
-        others = (self._scout.project.known(one) for one in known.read if self._marked.covers(one))
+        others = (self._scouts.known(one) for one in known.read if self._marked.covers(one))
         edit = again(known.seen, module.outline, [other for other in others if other is not None])
         if edit is None:
             return None
-        machine = self._scout.anew()
+        machine = self._scouts.anew(path)
         machine.concerns = edit.concerns
         told = examined(machine, self._task(path), self._options, edit.wanted)
         now = edit.result(told, machine) if not is_faulty(told.share.findings) else None
@@ -479,7 +473,7 @@ class Folder:
         """What the marked functions of a file yield as far as the files that it imports tell."""
         if not self._holds_markers(path):
             return []
-        machine = engine.machine(self._scout.project.anew(), [path], self._scout.torch)
+        machine = self._scouts.alone(path)
         told = undisturbed(lambda: examined(machine, Task({path}, {path}, Exports()), self._options))
         return [finding for finding in told.share.findings if finding.span.path == path]
 

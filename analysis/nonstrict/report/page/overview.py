@@ -35,9 +35,9 @@ def head(diagnostics: Sequence[Diagnostic], context: Context) -> Markup:
     from nonstrict.knowledge.releases import BASE, shown
 
     told = f"nonstrict {__version__}"
-    if context.torch is not None or context.looked is not None:
-        torch = context.torch or f"{shown(BASE)} (assumed, none was found)"
-        told = f"{told}, for torch {torch}. {answered_by(context.torch)}"
+    if context.torches:
+        torches = [torch or f"{shown(BASE)} (assumed, none was found)" for torch in context.torches]
+        told = f"{told}, for torch {' and '.join(torches)}. {answered_by(context.torches)}"
     touched = len({one.location.path for one in diagnostics})
     found = f"{plural(len(diagnostics), 'finding')} in {touched:,} of" if diagnostics else "No findings in"
     heading = f"{found} {plural(context.files, 'file')}" if diagnostics or context.files else "No files were checked"
