@@ -34,10 +34,11 @@ class Running(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """What an experiment needs to know, as of one moment."""
+    """What an experiment needs to know, as of one moment; `own` are the settings of the sub-project of its file."""
 
     root: str
     settings: Settings
+    own: Settings
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
 
@@ -47,16 +48,16 @@ class Confirmers:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._by_root: dict[str, tuple[tuple[object, ...], Confirmer]] = {}
+        #: by the roots of a folder of the workspace and of a sub-project in it
+        self._by_root: dict[tuple[str, str], tuple[tuple[object, ...], Confirmer]] = {}
         self._quiet: set[str] = set()
         self.running: dict[str, Running] = {}
         #: What the agent is doing, in words; empty if nothing.
         self.state = ""
 
-    def of(self, root: str) -> Confirmer | None:
-        """The confirmer of a folder, if anything of it was ever confirmed."""
-        known = self._by_root.get(root)
-        return known[1] if known is not None else None
+    def of(self, root: str) -> list[Confirmer]:
+        """The confirmers of a folder in which anything was ever confirmed."""
+        return [confirmer for (folder, _), (_, confirmer) in list(self._by_root.items()) if folder == root]
 
     async def confirm(self, path: str, function: str = "", *, quiet: bool = False) -> int:
         """Start the experiments of a file, of a marked function, or of a region and the marked functions that it calls.
@@ -111,7 +112,7 @@ class Confirmers:
         self._allow(path)
         task = await self._server.scheduler.ask(lambda: self._task(path, function))
         end = _End()
-        confirmer = Confirmer(task.settings, self._options(path, directory), end)
+        confirmer = Confirmer(task.settings, self._options(path, directory), end, task.own)
         try:
             confirmer.request(path, task.diagnostics, task.sources, function)
             failures = await in_thread(end.failures)
@@ -144,8 +145,7 @@ class Confirmers:
     def device_of(self, root: str, path: str) -> str:
         """The device that experiments with a file run on, as far as it is known."""
         wanted = self._server.settings_of(path).device
-        confirmer = self.of(root)
-        cuda = confirmer.has_cuda if confirmer is not None else None
+        cuda = next((told for one in self.of(root) if (told := one.has_cuda) is not None), None)
         if wanted != "auto" or cuda is None:
             return wanted if wanted != "auto" else ""
         return "cuda" if cuda else "cpu"
@@ -162,25 +162,27 @@ class Confirmers:
         if folder is None:
             raise RequestFailedError("the configuration of the folder is not valid")
         found = reached_from(engine, path, function)
-        return _Task(folder.root, folder.settings, found, folder.opened())
+        own = folder.nested.get(path, folder.settings)
+        return _Task(folder.root, folder.settings, own, found, folder.opened())
 
     def _confirmer(self, path: str, task: _Task) -> Confirmer:
         """The confirmer of a folder, made anew if its interpreter or the user's settings are others."""
         from nonstrict.check.live.confirming import Confirmer
 
         mine = self._server.settings_of(path)
-        python = task.settings.python, task.settings.python_by_user, self._may_start_its_python(task.settings.root)
-        state = (python, task.settings.root, task.settings.inputs, mine.device, mine.timeout)
-        known = self._by_root.get(task.root)
+        python = task.own.python, task.own.python_by_user, self._may_start_its_python(task.own.root)
+        state = (python, task.settings.root, task.settings.inputs, task.own.inputs, mine.device, mine.timeout)
+        key = (task.root, task.own.root)
+        known = self._by_root.get(key)
         if known is not None and known[0] == state:
             return known[1]
         if known is not None:
             _ = in_thread(known[1].close)
         listener = _Listener(self, self._server.scheduler.tell)
-        confirmer = Confirmer(task.settings, self._options(path), listener)
+        confirmer = Confirmer(task.settings, self._options(path), listener, task.own)
         if confirmer.notice:
             self._server.complain(confirmer.notice)
-        self._by_root[task.root] = (state, confirmer)
+        self._by_root[key] = (state, confirmer)
         return confirmer
 
     def _options(self, path: str, repro: str = "") -> ConfirmOptions:

@@ -52,13 +52,13 @@ class Engine:
         self,
         roots: Roots,
         reports: Reports,
-        confirmer_of: Callable[[str], Confirmer | None],
+        confirmers_of: Callable[[str], Sequence[Confirmer]],
         heard: Heard,
         waited_for: Callable[[], bool],
     ) -> None:
         self.roots = roots
         self._reports = reports
-        self._confirmer_of = confirmer_of
+        self._confirmers_of = confirmers_of
         self._heard = heard
         self._waited_for = waited_for
         self._runs: WeakKeyDictionary[Folder, Sightings] = WeakKeyDictionary()
@@ -153,16 +153,18 @@ class Engine:
 
     def _judged(self, folder: Folder, path: str, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
         """The diagnostics of a file with verdicts, and what experiments showed beside them."""
-        confirmer = self._confirmer_of(folder.root)
-        if confirmer is None:
+        confirmers = self._confirmers_of(folder.root)
+        if not confirmers:
             return found
         opened = folder.opened()
-        known = tuple(with_verdict(one, confirmer.verdict(one, opened)) for one in found)
-        strange = confirmer.extra(path, opened)  # noqa: S610 - no Django here
+        # A function of one sub-project may have findings in another.
+        told = {one: next(filter(None, (each.verdict(one, opened) for each in confirmers)), None) for one in found}
+        known = tuple(with_verdict(one, told[one]) for one in found)
+        strange = tuple(one for each in confirmers for one in each.extra(path, opened))  # noqa: S610 - no Django here
         # Another function's finding may name what was observed in this one.
         named = {one.location.row for one in known if one.location.cell is None}
         strange = tuple(one for one in strange if not one.observed or one.location.row not in named)
-        return known + folder.known.new(strange, folder.source)
+        return known + folder.known.new(path, strange, folder.source)
 
     def _sightings(self, folder: Folder) -> Sightings:
         """What real runs did in a folder."""
@@ -273,24 +275,24 @@ class Engine:
             self._examine(folder, pending[0], len(pending))
         return max(len(pending) - 1, 0)
 
-    def write_baseline(self, root: str) -> Baseline | None:
-        """Write a baseline of all that is found in a folder, whose files were examined; None if there is no folder.
+    def write_baselines(self, root: str) -> list[Baseline]:
+        """Write baselines of all that is found in a folder, whose files were examined; none if there is no folder.
 
         Raises:
-            ConfigurationError: there is a file in its place that is no baseline.
-            OSError: it cannot be written.
+            ConfigurationError: there is a file in the place of one that is no baseline.
+            OSError: one cannot be written.
         """
         folder = self.roots.folder_at(root)
         if folder is None:
-            return None
-        from nonstrict.check.live.known import write_baseline
+            return []
+        from nonstrict.check.live.known import write_baselines
 
-        confirmer, opened = self._confirmer_of(root), folder.opened()
+        opened = folder.opened()
         strange: list[Diagnostic] = []
-        if confirmer is not None:
+        for confirmer in self._confirmers_of(root):
             for path in folder.files:
                 strange += confirmer.extra(path, opened)  # noqa: S610 - no Django here
-        made = write_baseline(folder, strange)
+        made = write_baselines(folder, strange)
         self._doubtful.update(self._given)
         return made
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nonstrict.check.experiments import chosen_python
+from nonstrict.check.venues import chosen_python
 from nonstrict.confirm import trust
 from nonstrict.settings.load import nearest_settings, settings_from_assignment
 from nonstrict.settings.model import default_settings

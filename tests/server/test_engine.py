@@ -45,7 +45,7 @@ def test_a_file_that_cannot_be_examined_keeps_no_other_waiting(
     ends: list[None] = []
     heard = Heard(lambda _: None, lambda _: None, lambda _, __: None, lambda: ends.append(None))
     roots = Roots(trusted=True, complain=lambda _: None)
-    engine = Engine(roots, cast("Reports", None), lambda _: None, heard, lambda: False)
+    engine = Engine(roots, cast("Reports", None), lambda _: (), heard, lambda: False)
     engine.set_roots([str(tmp_path)])
     with caplog.at_level(logging.ERROR):
         for _ in range(20):

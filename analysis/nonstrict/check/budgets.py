@@ -11,7 +11,7 @@ from nonstrict.report.budget import Balance, Held, Known
 from nonstrict.settings.budget import NUMBERS, governing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from nonstrict.coverage import Region
     from nonstrict.findings import Measured
@@ -90,12 +90,19 @@ def unlimited(known: Iterable[Figures], budgets: Sequence[Budget]) -> tuple[Figu
     )
 
 
-def rewritten(known: Sequence[Figures], budgets: Sequence[Budget], root: str) -> dict[str, dict[str, int]]:
-    """The entries that have to be added or changed for the budget to say what is known, by their keys.
+def rewritten(
+    known: Sequence[Figures], budgets: Sequence[Budget], base_of: Callable[[str], str]
+) -> dict[str, dict[str, dict[str, int]]]:
+    """The entries that have to be added or changed for the budget to say what is known, by their bases and keys.
 
-    An entry of a folder is only made less, and only where all below it was measured.
+    An entry of a folder is only made less, and only where all below it was measured. `base_of` gives the folder of the
+    configuration that counts for a file.
     """
-    changes: dict[str, dict[str, int]] = {}
+    changes: dict[str, dict[str, dict[str, int]]] = {}
+
+    def change(base: str, key: str, number: str, most: int) -> None:
+        changes.setdefault(base, {}).setdefault(key, {})[number] = most
+
     for region in known:
         for number in NUMBERS:
             told = region.known.get(number)
@@ -105,13 +112,13 @@ def rewritten(known: Sequence[Figures], budgets: Sequence[Budget], root: str) ->
             if told is None or not needs or (number == "graphs" and not told.most):
                 continue
             own = next((one for one in budgets if one.function and one.covers(region.path, region.function)), None)
-            key = own.key if own is not None else _key(region, root)
-            changes.setdefault(key, {})[number] = told.most
+            base = own.base if own is not None else base_of(region.path)
+            change(base, own.key if own is not None else _key(region, base), number, told.most)
     for entry in budgets:
         for number in NUMBERS if not entry.function else ():
             least = _least(entry, number, known, budgets)
             if least is not None:
-                changes.setdefault(entry.key, {})[number] = least
+                change(entry.base, entry.key, number, least)
     return changes
 
 
@@ -146,8 +153,8 @@ def _key(region: Figures, root: str) -> str:
     return f"{path}::{region.function}"
 
 
-def balance_of(known: Sequence[Figures], budgets: Sequence[Budget], root: str) -> Balance:
-    """A budget, as reports show it."""
+def balance_of(known: Sequence[Figures], budgets: Sequence[Budget], base_of: Callable[[str], str]) -> Balance:
+    """A budget, as reports show it; `base_of`: see `rewritten`."""
     keys = tuple(one.key for one in idle(known, budgets))
-    changes = rewritten(known, budgets, root)
-    return Balance(tuple(held(known, budgets)), keys, len(unlimited(known, budgets)), len(changes))
+    changes = sum(map(len, rewritten(known, budgets, base_of).values()))
+    return Balance(tuple(held(known, budgets)), keys, len(unlimited(known, budgets)), changes)

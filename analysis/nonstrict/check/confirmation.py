@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
@@ -11,7 +12,6 @@ from nonstrict.check.diagnostics import Presenter
 from nonstrict.check.experiments import (
     ConfirmOptions,
     by_file,
-    chosen_python,
     is_strange,
     kept_by,
     limits_of,
@@ -28,6 +28,7 @@ from nonstrict.check.experiments import (
 from nonstrict.check.faults import sentences, told_of
 from nonstrict.check.fleets import fleet_of
 from nonstrict.check.observed import Reported, observed
+from nonstrict.check.venues import venues_of
 from nonstrict.confirm.client import AgentUnavailable
 from nonstrict.confirm.compile_caches import cache_home
 from nonstrict.confirm.fleet.workers import WorkerLost
@@ -35,10 +36,12 @@ from nonstrict.confirm.project import Project
 from nonstrict.confirm.session import Session
 from nonstrict.confirm.told import Told
 from nonstrict.findings import INTERNAL_FAULT, UNEXPLAINED, Diagnostic, Status, Verdict
+from nonstrict.report.summary import plural
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
 
+    from nonstrict.check.venues import Venue
     from nonstrict.confirm.client import Ready
     from nonstrict.confirm.fleet.workers import Fleet, Worker
     from nonstrict.confirm.programs import Program
@@ -94,18 +97,16 @@ def confirm(
     suspects = suspects_of(diagnostics, read)
     if not suspects:
         return Confirmed(tuple(diagnostics))
-    work = _Work(diagnostics, suspects, read, settings, options)
-    try:
-        verdicts = work.done()
-    except AgentUnavailable as error:
-        findings = tuple(diagnostic for diagnostic in diagnostics if diagnostic.code != UNEXPLAINED)
-        return Confirmed(findings, (f"nothing was confirmed: {error}",))
+    work = _Work(diagnostics, suspects, read, options)
+    verdicts: dict[int, Verdict] = {}
+    for venue in venues_of(suspects, settings, context.nested, options.trusted):
+        verdicts |= work.done_at(venue)
     shown = [with_verdict(diagnostic, verdicts.get(number)) for number, diagnostic in enumerate(diagnostics)]
     findings = (diagnostic for diagnostic in shown if diagnostic.code != UNEXPLAINED)
     strange = one_of_each([diagnostic for diagnostic in shown if is_strange(diagnostic)] or work.unexplained)
     if any(diagnostic.code == INTERNAL_FAULT for diagnostic in diagnostics):
         strange = []  # what was lost may have been what explains it
-    answers = (diagnostic for diagnostic in shown if diagnostic.code == UNEXPLAINED and not is_strange(diagnostic))
+    answers = (one for one in shown if one.code == UNEXPLAINED and one.verdict is not None and not is_strange(one))
     breaks: tuple[Diagnostic, ...] = ()
     circumstances = next(iter(verdicts.values()), None)
     if circumstances is not None:
@@ -118,22 +119,21 @@ def confirm(
 
 
 class _Work:
-    """One round of experiments: which programs there are, what is known of them already, who runs them."""
+    """One round of experiments: which programs there are, what is known of them already, who runs them.
+
+    It goes from one venue to the next.
+    """
 
     def __init__(
         self,
         diagnostics: Sequence[Diagnostic],
         suspects: Sequence[Suspect],
         sources: Mapping[str, Source],
-        settings: Settings,
         options: ConfirmOptions,
     ) -> None:
         self._diagnostics = diagnostics
         self.sources = sources
-        self._settings = settings
         self._options = options
-        self._project = Project(settings.root)
-        self._python = chosen_python(settings, options.trusted)
         self._suspects = suspects
         self._done = 0
         self._settled: dict[int, Verdict] = {}
@@ -143,13 +143,31 @@ class _Work:
         self.failures: list[str] = []
         self.faults: list[Diagnostic] = []
 
-    def done(self) -> dict[int, Verdict]:
-        """The verdicts by number of diagnostic.
+    def done_at(self, venue: Venue) -> dict[int, Verdict]:
+        """The verdicts of a venue by number of diagnostic; none where no interpreter with torch or no sandbox is."""
+        if self.interrupted:
+            return {}
+        if venue.hindrance:
+            self._hindered(venue, venue.hindrance)
+            return {}
+        self._venue, self._project = venue, Project(venue.settings.root)
+        try:
+            return self._verdicts()
+        except AgentUnavailable as error:
+            self._hindered(venue, str(error))
+            return {}
 
-        Raises:
-            AgentUnavailable: there is no interpreter with torch, no sandbox, or no cluster.
-        """
-        fleet = fleet_of(self._options, self._settings, self._python, by_file(self._suspects))
+    def _hindered(self, venue: Venue, why: str) -> None:
+        """Say that nothing is run at a venue: of which files, unless it is the only one."""
+        files = by_file(venue.suspects)
+        others = len(by_file(self._suspects)) > len(files)
+        what = f" in {os.path.relpath(min(files))}" if others else ""
+        what += f" and {plural(len(files) - 1, 'other file')}" if others and len(files) > 1 else ""
+        self.failures.append(f"nothing{what} was confirmed: {why}")
+        self._count(len(venue.suspects))
+
+    def _verdicts(self) -> dict[int, Verdict]:
+        fleet = fleet_of(self._options, self._venue.settings, self._venue.python, by_file(self._venue.suspects))
         with closing(fleet):
             try:
                 self._cache = verdict_cache(fleet.circumstances(), self._options, self._project)
@@ -160,9 +178,9 @@ class _Work:
     def _with_fleet(self, fleet: Fleet) -> dict[int, Verdict]:
         verdicts: dict[int, Verdict] = {}
         open_: list[tuple[Program, list[Suspect]]] = []
-        for path, suspects in by_file(self._suspects).items():
+        for path, suspects in by_file(self._venue.suspects).items():
             with self._losing(suspects):
-                program = program_in(path, self.sources, self._settings, {})
+                program = program_in(path, self.sources, self._venue.settings, {})
                 if program is None:
                     verdicts |= {s.number: Verdict(Status.INCONCLUSIVE, "load") for s in suspects}
                     continue
@@ -179,8 +197,10 @@ class _Work:
 
     def _of_open(self, fleet: Fleet, programs: Sequence[tuple[Program, list[Suspect]]]) -> dict[int, Verdict]:
         """The verdicts of programs of which nothing is known; where the run is interrupted, those found by then."""
-        if self._python.notice and self._options.on_notice is not None:
-            self._options.on_notice(self._python.notice)
+        tell = self._options.on_notice
+        if tell is not None:
+            for notice in self._venue.notices:
+                tell(notice)
         try:
             fleet.start()
         except KeyboardInterrupt:

@@ -11,7 +11,7 @@ from nonstrict.confirm.devices import device_for
 from nonstrict.confirm.programs import BACKENDS, Program, program_of
 from nonstrict.confirm.setting import driver_of, source_of
 from nonstrict.confirm.suspects import Suspect, suspect_of
-from nonstrict.confirm.trust import Python, is_trusted, python_for
+from nonstrict.confirm.trust import is_trusted
 from nonstrict.confirm.verdict_cache import VerdictCache
 from nonstrict.findings import UNEXPLAINED, Diagnostic, Severity, Status, Verdict
 from nonstrict.knowledge.torch_version import installed_torch
@@ -96,11 +96,6 @@ def program_in(
     root = os.path.abspath(settings.root)
     others = {name: text for name, text in overlays.items() if name != path}
     return program_of(path, source.code, root, others, makers, in_cells=bool(source.cells))
-
-
-def chosen_python(settings: Settings, trusted: Callable[[str], bool]) -> Python:
-    """The interpreter that experiments with a project are run in; `trusted`: see `ConfirmOptions`."""
-    return python_for(settings.python, settings.root, by_user=settings.python_by_user, trusted=trusted)
 
 
 def circumstances_of(python: str, settings: Settings) -> tuple[str, str]:

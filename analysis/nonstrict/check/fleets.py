@@ -19,14 +19,13 @@ if TYPE_CHECKING:
 
     from nonstrict.check.experiments import ConfirmOptions
     from nonstrict.confirm.fleet.workers import Fleet
-    from nonstrict.confirm.trust import Python
     from nonstrict.settings.model import Settings
 
 #: What it takes to use a cluster.
 _PACKAGE = "distributed"
 
 
-def fleet_of(options: ConfirmOptions, settings: Settings, python: Python, files: Iterable[str]) -> Fleet:
+def fleet_of(options: ConfirmOptions, settings: Settings, python: str, files: Iterable[str]) -> Fleet:
     """Who runs the experiments with some files; nothing is started or connected yet.
 
     Raises:
@@ -36,16 +35,16 @@ def fleet_of(options: ConfirmOptions, settings: Settings, python: Python, files:
         return _cluster(options, settings, python, files)
     slots = options.jobs or processors()
     return LocalFleet(
-        python.path,
+        python,
         Path(settings.root),
         agent_options(options.device, options.isolation, slots),
         options.workers,
-        circumstances_of(python.path, settings),
+        circumstances_of(python, settings),
         options.on_state,
     )
 
 
-def _cluster(options: ConfirmOptions, settings: Settings, python: Python, files: Iterable[str]) -> Fleet:
+def _cluster(options: ConfirmOptions, settings: Settings, python: str, files: Iterable[str]) -> Fleet:
     if find_spec(_PACKAGE) is None:
         raise AgentUnavailable(
             f'--cluster needs the package {_PACKAGE}, which is not installed: pip install "nonstrict[cluster]"'
@@ -54,14 +53,14 @@ def _cluster(options: ConfirmOptions, settings: Settings, python: Python, files:
     from nonstrict.confirm.fleet.messages import Setup, hashes, state_of_code, version
 
     # Where nobody chose an interpreter, that of this process says nothing about other machines.
-    chosen = settings.python_by_user or python.path != active_interpreter()
+    chosen = settings.python_by_user or python != active_interpreter()
     setup = Setup(
         token=secrets.token_hex(16),
         version=version(),
         code=state_of_code(),
         root=os.path.abspath(settings.root),
         files=hashes(sorted(files)),
-        python=python.path if chosen else "",
+        python=python if chosen else "",
         device=options.device,
         isolation=options.isolation,
     )

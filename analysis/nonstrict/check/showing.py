@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nonstrict.check.experiments import chosen_python
+from nonstrict.check.venues import chosen_python
 from nonstrict.confirm.arms import Limits
 from nonstrict.confirm.client import Agent, AgentUnavailable
 from nonstrict.confirm.devices import device_for

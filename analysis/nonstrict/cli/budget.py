@@ -7,11 +7,16 @@ import json
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.run import RunOptions, check
 from nonstrict.cli.check_arguments import add_confirm_arguments, number_of_processes
-from nonstrict.cli.configuration import add_configuration_arguments, add_version_arguments, main_settings
+from nonstrict.cli.configuration import (
+    add_configuration_arguments,
+    add_version_arguments,
+    main_settings,
+    nested_settings,
+)
 from nonstrict.cli.confirming import experiments
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.overrides import environment_overrides
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
 
     from nonstrict.check.budgets import Figures
     from nonstrict.findings import Measured
+    from nonstrict.settings.budget import Budget
     from nonstrict.settings.model import Settings
 
 
@@ -64,25 +70,48 @@ def run(options: argparse.Namespace) -> int:
         if gone is not None:
             return report_failure(f"{gone}: does not exist")
         settings = environment_overrides(main_settings(options.paths, options), options)
-        known, failures = _known(settings, options)
+        known, projects, failures = _known(settings, options)
         if options.write:
-            settings = _written(known, settings)
+            projects = _written(known, projects)
     except ConfigurationError as error:
         return report_failure(str(error))
-    status = _told(known, settings, options)
+    status = _told(known, projects, options)
     for failure in failures:
         report_failure(failure)
     return ExitStatus.FAILURE if failures else status
 
 
-def _known(settings: Settings, options: argparse.Namespace) -> tuple[Sequence[Figures], Sequence[str]]:
-    """What is known of the regions, and what could not be read or run."""
+class _Projects(NamedTuple):
+    """The settings of a run, and by absolute path those of the files of sub-projects."""
+
+    main: Settings
+    own: Mapping[str, Settings]
+
+    @property
+    def every(self) -> tuple[Settings, ...]:
+        """All of them, each once."""
+        return tuple({id(one): one for one in (self.main, *self.own.values())}.values())
+
+    @property
+    def budget(self) -> tuple[Budget, ...]:
+        """The entries of all."""
+        return tuple(dict.fromkeys(entry for one in self.every for entry in one.budget))
+
+    def base_of(self, path: str) -> str:
+        """The folder of the configuration that counts for a file."""
+        return _base(self.own.get(path, self.main))
+
+
+def _known(settings: Settings, options: argparse.Namespace) -> tuple[Sequence[Figures], _Projects, Sequence[str]]:
+    """What is known of the regions, the settings that count for them, and what could not be read or run."""
     from nonstrict.check.budgets import figures
     from nonstrict.cli.importing import runs_of
 
     wanted = RunOptions(jobs=options.jobs, kept=options.kept, fixes=None, regions=True, probes=options.confirm)
-    result = check(options.paths, settings, wanted)
-    runs, failures = runs_of(settings), result.failures
+    nested = nested_settings(options, lambda settings: environment_overrides(settings, options))
+    result = check(options.paths, settings, wanted._replace(nested=nested))
+    projects = _Projects(settings, {os.path.abspath(path): own for path, own in result.nested.items()})
+    runs, failures = runs_of(settings, result.nested), result.failures
     measured: list[tuple[float, Measured]] = []
     if options.confirm:
         options.silent = False
@@ -91,16 +120,17 @@ def _known(settings: Settings, options: argparse.Namespace) -> tuple[Sequence[Fi
         failures = (*failures, *answer.failures)
     # What a real run did counts more than an experiment.
     known = figures(result.looked.regions, (*measured, *runs.values()))
-    return [one for one in known if any(_is_below(one.path, path) for path in options.paths)], failures
+    known = tuple(one for one in known if any(_is_below(one.path, path) for path in options.paths))
+    return known, projects, failures
 
 
-def _told(known: Sequence[Figures], settings: Settings, options: argparse.Namespace) -> ExitStatus:
+def _told(known: Sequence[Figures], projects: _Projects, options: argparse.Namespace) -> ExitStatus:
     from nonstrict.check.budgets import balance_of
     from nonstrict.report.budget import record_of, text_of
 
     locked = options.locked if options.locked is not None else _in_ci(os.environ)
-    balance = balance_of(known, settings.budget, settings.root)
-    if not any(_is_below(settings.root, path) for path in options.paths):
+    balance = balance_of(known, projects.budget, projects.base_of)
+    if not any(_is_below(projects.main.root, path) for path in options.paths):
         balance = balance._replace(idle=())  # what they are about may lie elsewhere
     if options.output_format == "json":
         sys.stdout.write(f"{json.dumps(record_of(balance), indent=2)}\n")
@@ -118,27 +148,44 @@ def _in_ci(environment: Mapping[str, str]) -> bool:
     return environment.get("CI", "").lower() not in {"", "0", "false"}
 
 
-def _written(known: Sequence[Figures], settings: Settings) -> Settings:
+def _base(settings: Settings) -> str:
+    """The folder to which the entries of a configuration are relative."""
+    return os.path.dirname(settings.source) if settings.source is not None else settings.root
+
+
+def _written(known: Sequence[Figures], projects: _Projects) -> _Projects:
     """Write the budget that is known; the settings with it.
 
     Raises:
         ConfigurationError: it cannot be written.
     """
     from nonstrict.check.budgets import rewritten
+
+    changes = rewritten(known, projects.budget, projects.base_of)
+    by_base = {_base(one): one for one in reversed(projects.every)}
+    foreign = next((one.base for one in projects.budget if one.base not in by_base), None)
+    if changes and foreign is not None:
+        path = projects.main.source or os.path.join(projects.main.root, "nonstrict.toml")
+        raise ConfigurationError(
+            f"The budget stands in a configuration in {foreign} that {path} extends. Name it with --config."
+        )
+    now = {id(by_base[base]): _with_entries(by_base[base], own) for base, own in changes.items()}
+    own = {path: now.get(id(settings), settings) for path, settings in projects.own.items()}
+    return _Projects(now.get(id(projects.main), projects.main), own)
+
+
+def _with_entries(settings: Settings, changes: Mapping[str, Mapping[str, int]]) -> Settings:
+    """Write entries of the budget into a configuration; the settings with them.
+
+    Raises:
+        ConfigurationError: it cannot be written.
+    """
     from nonstrict.check.fixing import Change
     from nonstrict.check.writing import CannotWrite, write_all
     from nonstrict.settings.load import settings_from_file
     from nonstrict.settings.writing import with_budget
 
-    changes = rewritten(known, settings.budget, settings.root)
-    if not changes:
-        return settings
     path = settings.source or os.path.join(settings.root, "nonstrict.toml")
-    foreign = next((one.base for one in settings.budget if one.base != os.path.dirname(path)), None)
-    if foreign is not None:
-        raise ConfigurationError(
-            f"The budget stands in a configuration in {foreign} that {path} extends. Name it with --config."
-        )
     try:
         if settings.source is None:
             with open(path, "xb"):

@@ -1,4 +1,4 @@
-"""The baseline as `nonstrict check` uses it: what is left out of the report, writing it, having it shrink."""
+"""Baselines as `nonstrict check` uses them: what is left out of the report, writing them, having them shrink."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from nonstrict.cli.configuration import is_assignment
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.status import ExitStatus
 from nonstrict.findings import UNEXPLAINED
-from nonstrict.settings.model import DEFAULT_BASELINE
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
-    from nonstrict.check.baseline import Baseline, Divided
+    from nonstrict.check.baselines import Baselines, Held
     from nonstrict.check.faults import Losses
     from nonstrict.check.run import CheckResult
     from nonstrict.findings import Diagnostic
@@ -23,29 +23,32 @@ if TYPE_CHECKING:
 
 
 class Known:
-    """The baseline of a run, if there is one."""
+    """The baselines of a run, if there are any."""
 
     def __init__(self, settings: Settings, options: argparse.Namespace, losses: Losses) -> None:
-        """Read it; what nonstrict's own mistakes lose is added to `losses`.
+        """Read that of the settings; what nonstrict's own mistakes lose is added to `losses`.
 
         Raises:
             ConfigurationError: it was named and is not there, or is no baseline.
         """
         self._settings = settings
         self._options = options
-        self._baseline: Baseline | None = None
+        self._baselines: Baselines | None = None
         self._losses = losses
-        path = settings.baseline_path
-        if options.write_baseline is None and path is not None and (settings.baseline or os.path.isfile(path)):
-            from nonstrict.check.baseline import read_baseline
+        if options.write_baseline is None and settings.baseline_path is not None:
+            from nonstrict.check.baselines import Baselines
 
-            with self._losses.losing("the baseline was not read", path):
-                self._baseline = read_baseline(path)
+            with self._losses.losing("the baseline was not read", settings.baseline_path):
+                self._baselines = Baselines(settings)
 
     def new(self, result: CheckResult) -> tuple[Diagnostic, ...]:
-        """The diagnostics that the baseline does not hold."""
-        divided = self._divided(result)
-        return divided.new if divided is not None else result.diagnostics
+        """The diagnostics that no baseline holds.
+
+        Raises:
+            ConfigurationError: a baseline of a sub-project was named and is not there, or is no baseline.
+        """
+        known = {diagnostic for held in self._held(result) for diagnostic in held.divided.known}
+        return tuple(diagnostic for diagnostic in result.diagnostics if diagnostic not in known)
 
     def without_strange(self, result: CheckResult) -> tuple[Diagnostic, ...]:
         """The diagnostics without those that an experiment added and the baseline holds."""
@@ -62,22 +65,21 @@ class Known:
         # Other findings are found for another torch, or with other settings than the project's.
         others = options.torch_version or options.target_python or options.python or options.isolated
         others = others or options.ignore_suppressions or any(map(is_assignment, options.config))
-        if self._baseline is None or result.failures or others:
+        if result.failures or others:
             return result
-        path = self._baseline.path
-        try:
-            with self._losses.losing("the baseline was not compared with what is left", path):
-                self._without_stale(self._baseline, result)
-        except OSError as error:
-            failure = f"{os.path.relpath(path)} cannot be written: {error.strerror or error}"
-            return result._replace(failures=(*result.failures, failure))
+        for held in self._held(result):
+            path = held.baseline.path
+            try:
+                with self._losses.losing("the baseline was not compared with what is left", path):
+                    self._without_stale(held, result)
+            except OSError as error:
+                failure = f"{os.path.relpath(path)} cannot be written: {error.strerror or error}"
+                result = result._replace(failures=(*result.failures, failure))
         return result
 
-    def _without_stale(self, baseline: Baseline, result: CheckResult) -> None:
-        options, divided = self._options, self._divided(result)
-        if divided is None:
-            return
-        stale = baseline.stale(divided.matched, result.checked, self._settings, without=UNEXPLAINED)
+    def _without_stale(self, held: Held, result: CheckResult) -> None:
+        options, baseline, divided = self._options, held.baseline, held.divided
+        stale = baseline.stale(divided.matched, result.checked, held.settings, without=UNEXPLAINED)
         if divided.moved and not _in_ci():
             baseline = baseline.with_moved(divided.moved)
             baseline.write()
@@ -95,48 +97,47 @@ class Known:
             sys.stderr.write(f"nonstrict: {text}\n")
 
     def write(self, result: CheckResult) -> ExitStatus | None:
-        """Write a baseline of all findings; it keeps what it knows of files that this run did not check.
+        """Write baselines of all findings; they keep what they know of files that this run did not check.
 
         None if that fails for a mistake of nonstrict: the findings are to be reported then.
         """
+        from nonstrict.check.baselines import rewritten
+        from nonstrict.report.context import Lines
         from nonstrict.report.summary import plural
 
-        named, default = self._options.write_baseline, os.path.join(self._settings.root, DEFAULT_BASELINE)
-        path = os.path.abspath(named) if named else self._settings.baseline_path or default
-        with self._losses.losing("the baseline was not written", path):
-            made = _rewritten(path, result)
-            if not self._options.silent and not self._options.quiet:
-                sys.stdout.write(f"Wrote {plural(len(made.entries), 'finding')} to {os.path.relpath(path)}.\n")
+        named, settings = self._options.write_baseline, self._settings
+        nested: Mapping[str, Settings] = {}
+        if named:
+            settings = settings._replace(baseline=os.path.abspath(named))
+        else:
+            nested = result.nested
+        place = settings.baseline_path or settings.root
+        with self._losses.losing("the baseline was not written", place):
+            for made in rewritten(settings, nested, result.diagnostics, result.checked, Lines(result.read)):
+                made.write()
+                if not self._options.silent and not self._options.quiet:
+                    written = plural(len(made.entries), "finding")
+                    sys.stdout.write(f"Wrote {written} to {os.path.relpath(made.path)}.\n")
             for failure in result.failures:
                 report_failure(failure)
             return ExitStatus.FAILURE if result.failures else ExitStatus.CLEAN
         return None
 
-    def _divided(self, result: CheckResult) -> Divided | None:
-        """The findings as the baseline divides them; None if there is none."""
+    def _held(self, result: CheckResult) -> tuple[Held, ...]:
+        """The findings as the baselines divide them."""
         from nonstrict.report.context import Lines
 
-        if self._baseline is None:
-            return None
-        with self._losses.losing("the findings were not compared with the baseline", self._baseline.path):
-            return self._baseline.divided(result.diagnostics, Lines(result.read))
-        return None
+        if self._baselines is None:
+            return ()
+        place = self._settings.baseline_path or os.curdir
+        with self._losses.losing("the findings were not compared with the baseline", place):
+            return tuple(self._baselines.held(result.diagnostics, result.nested, Lines(result.read)))
+        return ()
 
 
 def _is_added(diagnostic: Diagnostic) -> bool:
     """Whether only an experiment tells of a finding."""
     return diagnostic.code == UNEXPLAINED or diagnostic.observed
-
-
-def _rewritten(path: str, result: CheckResult) -> Baseline:
-    """The baseline that a file holds, once it knows all findings of a result."""
-    from nonstrict.check.baseline import Baseline, read_baseline
-    from nonstrict.report.context import Lines
-
-    before = read_baseline(path) if os.path.exists(path) else Baseline(path)
-    made = before.replaced(result.diagnostics, result.checked, Lines(result.read))
-    made.write()
-    return made
 
 
 def _in_ci() -> bool:

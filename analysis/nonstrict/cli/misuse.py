@@ -236,16 +236,8 @@ def refuse_other_torch(settings: Settings, trusted: Callable[[str], bool]) -> No
     Raises:
         ConfigurationError: `torch_version` says another version than the interpreter has.
     """
-    wanted = settings.torch_version
-    if wanted is None:
-        return
-    from nonstrict.check.experiments import chosen_python
-    from nonstrict.knowledge.torch_version import installed_torch, release_numbers
+    from nonstrict.check.venues import chosen_python, other_torch
 
-    installed = installed_torch(chosen_python(settings, trusted).path, settings.root)
-    numbers = release_numbers(wanted)
-    if installed is not None and installed.release[: len(numbers)] != numbers:
-        raise ConfigurationError(
-            f"the findings are for torch {wanted}, and experiments would run torch {installed}. "
-            "Drop --torch-version, or name an interpreter that has it with --python."
-        )
+    why = other_torch(settings, chosen_python(settings, trusted)) if settings.torch_version is not None else ""
+    if why:
+        raise ConfigurationError(f"{why}. Drop --torch-version, or name an interpreter that has it with --python.")

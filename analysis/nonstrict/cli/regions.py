@@ -79,4 +79,8 @@ def _rendered(result: CheckResult, settings: Settings, options: argparse.Namespa
 
     color = use_color(options.color, sys.stdout)
     context = Context(Lines(result.read), result.files, color=color, torches=result.torches)
-    return render(Shown(result.looked, result.read, options.graph, runs_of(settings)), options.output_format, context)
+    return render(
+        Shown(result.looked, result.read, options.graph, runs_of(settings, result.nested)),
+        options.output_format,
+        context,
+    )

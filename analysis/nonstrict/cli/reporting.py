@@ -116,7 +116,7 @@ def _detailed(context: Context, result: CheckResult, settings: Settings) -> Cont
     from nonstrict.cli.importing import runs_of
     from nonstrict.report.regions import Shown
 
-    regions = Shown(result.looked, result.read, parts=True, runs=runs_of(settings))
+    regions = Shown(result.looked, result.read, parts=True, runs=runs_of(settings, result.nested))
     functions = {one.function for one in result.measured}
     seen = region_reports(result.measured, result.diagnostics, (), result.read, functions, result.looked.regions)
     return context._replace(regions=regions, measured=seen)

@@ -60,7 +60,13 @@ def covers(place: str, name: str, path: str, function: str, base: str) -> bool:
 def governing(budgets: Iterable[Budget], number: str, path: str, function: str) -> Budget | None:
     """The entry that limits a number of a function: of several, the one that says most closely where it is."""
     own = [one for one in budgets if one.allowed(number) is not None and one.covers(path, function)]
-    return max(own, key=lambda one: (bool(one.function), len(_as_path(one.place).split("/"))), default=None)
+    return max(own, key=lambda one: (bool(one.function), *_depth(one)), default=None)
+
+
+def _depth(entry: Budget) -> tuple[int, int]:
+    """How far down an entry is, and how far down it is written: that of a sub-project counts more."""
+    folders = entry.base.rstrip(os.sep).count(os.sep)
+    return folders + len(_as_path(entry.place).split("/")), folders
 
 
 def _as_path(place: str) -> str:

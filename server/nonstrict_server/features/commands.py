@@ -105,13 +105,13 @@ async def write_baseline(ls: Server, arguments: list[Any]) -> list[str]:
         while await ls.ask(partial(Engine.examine_one, root=root)):
             pass
         try:
-            made = await ls.ask(partial(Engine.write_baseline, root=root))
+            made = await ls.ask(partial(Engine.write_baselines, root=root))
         except (ConfigurationError, OSError) as error:
             raise RequestFailedError(f"the baseline was not written: {error}") from None
-        if made is not None:
-            written.append(made.path)
-            count = len(made.entries)
-            ls.inform(f"Wrote {count:,} finding{'s' * (count != 1)} to {os.path.relpath(made.path, root)}.")
+        for baseline in made:
+            written.append(baseline.path)
+            count = len(baseline.entries)
+            ls.inform(f"Wrote {count:,} finding{'s' * (count != 1)} to {os.path.relpath(baseline.path, root)}.")
     ls.changed(None)
     return written
 

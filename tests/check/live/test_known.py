@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nonstrict.check.live.folder import Folder
-from nonstrict.check.live.known import write_baseline
+from nonstrict.check.live.known import write_baselines
 from nonstrict.check.run import RunOptions, check
 from nonstrict.settings.errors import ConfigurationError
 from nonstrict.settings.model import DEFAULT_BASELINE, default_settings
@@ -33,7 +33,7 @@ def codes(folder: Folder, name: str = "bad.py") -> list[str]:
 def test_what_is_known_is_not_told(project: Path):
     folder = Folder(str(project))
     assert codes(folder) == ["NST101"]
-    made = write_baseline(folder)
+    (made,) = write_baselines(folder)
     assert [(entry.path, entry.code) for entry in made.entries] == [("bad.py", "NST101")]
     assert codes(folder) == []
     assert [one.code for one in folder.found(str(project / "bad.py"))] == ["NST101"]
@@ -45,12 +45,12 @@ def test_what_is_known_is_not_told(project: Path):
 
 def test_it_is_read_again_when_it_changes(project: Path):
     folder = Folder(str(project))
-    write_baseline(folder)
+    write_baselines(folder)
     assert codes(folder) == []
     (project / DEFAULT_BASELINE).write_text("{")
     assert codes(folder) == ["NST101"]
     with pytest.raises(ConfigurationError):
-        write_baseline(folder)
+        write_baselines(folder)
     (project / DEFAULT_BASELINE).unlink()
     assert codes(folder) == ["NST101"]
 
@@ -58,7 +58,7 @@ def test_it_is_read_again_when_it_changes(project: Path):
 def test_it_is_the_one_of_the_command_line(project: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(project)
     folder = Folder(str(project))
-    entries = write_baseline(folder).entries
+    entries = write_baselines(folder)[0].entries
     result = check(["."], default_settings(str(project)), RunOptions(jobs=1))
     from nonstrict.check.baseline import read_baseline
     from nonstrict.report.context import Lines
@@ -70,7 +70,7 @@ def test_it_is_the_one_of_the_command_line(project: Path, monkeypatch: pytest.Mo
 
 def test_writing_it_again_forgets_what_is_gone(project: Path):
     folder = Folder(str(project))
-    write_baseline(folder)
+    write_baselines(folder)
     path = project / DEFAULT_BASELINE
     document = json.loads(path.read_text())
     outside = {**document["findings"][0], "path": "../elsewhere.py", "fingerprint": "0"}
@@ -78,4 +78,4 @@ def test_writing_it_again_forgets_what_is_gone(project: Path):
     path.write_text(json.dumps(document))
     (project.parent / "elsewhere.py").write_text("")
     folder.set_text(str(project / "bad.py"), CLEAN)
-    assert [entry.path for entry in write_baseline(folder).entries] == ["../elsewhere.py"]
+    assert [entry.path for entry in write_baselines(folder)[0].entries] == ["../elsewhere.py"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nonstrict.check.live.folder import Folder
-from nonstrict.check.live.known import write_baseline
+from nonstrict.check.live.known import write_baselines
 from nonstrict.check.live.sightings import Sightings, is_run
 from nonstrict.confirm.runs import store
 from nonstrict.confirm.runs.compilations import observed
@@ -118,7 +118,7 @@ def test_the_text_in_the_editor_counts(bench: Bench):
 
 
 def test_what_the_baseline_holds_is_not_told_as_something_new(bench: Bench):
-    write_baseline(bench.folder)
+    write_baselines(bench.folder)
     bench.run(2, 4)
     assert bench.told(bench.helper) == [("NST701", 4, True)]
 

@@ -39,10 +39,14 @@ def folder_settings(root: str, overrides: Mapping[str, object], *, trusted: bool
 
 
 class Nested:
-    """The settings of directories below a folder, each from its own configuration file."""
+    """The settings of directories below a folder, each from its own configuration file.
 
-    def __init__(self) -> None:
+    Those of a folder that is not `trusted` name no interpreter.
+    """
+
+    def __init__(self, *, trusted: bool) -> None:
         """Nothing was read yet."""
+        self._trusted = trusted
         self._valid: dict[str, Settings | None] = {}
 
     def strict(self, directory: str, names: Collection[str]) -> Settings | None:
@@ -51,7 +55,10 @@ class Nested:
         Raises:
             ConfigurationError: it is not valid.
         """
-        found = self._valid[directory] = settings_in(directory, names)
+        found = settings_in(directory, names)
+        if found is not None and not self._trusted:
+            found = found._replace(python=None)
+        self._valid[directory] = found
         return found
 
     def lenient(self, directory: str, names: Collection[str]) -> Settings | None:

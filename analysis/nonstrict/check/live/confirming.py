@@ -9,11 +9,12 @@ from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Protocol
 
-from nonstrict.check.experiments import chosen_python, limits_of, processors
+from nonstrict.check.experiments import limits_of, processors
 from nonstrict.check.live.rounds import Experimenter, Request, in_absolute_paths
 from nonstrict.check.live.verdicts import Verdicts
 from nonstrict.check.live.warm import AGENTS, AgentDied, Jobs, Kind, Over
 from nonstrict.check.showing import ShowError, show_with, target_in
+from nonstrict.check.venues import chosen_python
 from nonstrict.confirm.client import AgentUnavailable
 
 if TYPE_CHECKING:
@@ -53,12 +54,17 @@ class Confirmer:
     No method but `show` and `close` waits for anything.
     """
 
-    def __init__(self, settings: Settings, options: ConfirmOptions, listener: Listener) -> None:
+    def __init__(
+        self, settings: Settings, options: ConfirmOptions, listener: Listener, own: Settings | None = None
+    ) -> None:
         """Nothing is started before the first request.
 
-        Of the options, `on_state` and `on_count` are not used: the listener hears of these.
+        Of the options, `on_state` and `on_count` are not used: the listener hears of these. `own` are the settings of
+        the sub-project that the experiments are with, which say in which interpreter.
         """
-        chosen = chosen_python(settings, options.trusted)
+        own = own or settings
+        chosen = chosen_python(own, options.trusted)
+        settings = settings._replace(inputs=tuple(dict.fromkeys((*settings.inputs, *own.inputs))))
         python = chosen.path
         #: Why experiments are not run in the interpreter of the folder; empty if they are.
         self.notice = chosen.notice

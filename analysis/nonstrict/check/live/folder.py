@@ -76,7 +76,7 @@ class Folder:
         self.root = root
         self._overrides = dict(overrides or {})
         self._trusted = trusted
-        self._nested = Nested()
+        self._nested = Nested(trusted=trusted)
         self.settings: Settings = folder_settings(root, self._overrides, trusted=trusted, lenient=lenient)
         nested = self._nested.lenient if lenient else self._nested.strict
         self._discovery: Discovery = discover([root], self.settings, nested)
@@ -171,6 +171,11 @@ class Folder:
         """The files that are checked, as far as the disk holds them."""
         return tuple(self._discovery.files)
 
+    @property
+    def nested(self) -> Mapping[str, Settings]:
+        """The settings of files of sub-projects, which have a configuration of their own."""
+        return self._discovery.nested
+
     def opened(self) -> Mapping[str, Source]:
         """The open documents by path."""
         return {path: self._texts[path].shown for path in sorted(self._open) if path in self._texts}
@@ -232,7 +237,7 @@ class Folder:
 
     def diagnostics(self, path: str) -> tuple[Diagnostic, ...]:
         """The diagnostics of a file as it is now, without those that the baseline knows."""
-        return self.known.new(self.found(path), self.source)
+        return self.known.new(path, self.found(path), self.source)
 
     def found(self, path: str) -> tuple[Diagnostic, ...]:
         """All diagnostics of a file as it is now, as far as its marked functions and those known to reach it go."""
@@ -318,12 +323,12 @@ class Folder:
         before: Scouts | None = getattr(self, "_scouts", None)
         self._fixing.forget()
         self._files = self._listed()
-        environments = environments_of(self.settings, self._discovery.nested)
+        environments = environments_of(self.settings, self.nested)
         self._options = AnalysisOptions(environments, overlays=self._overlays, regions=True)
         self._scouts = Scouts(environments, self._files, self._overlays, before)
         self._marked = MarkedFiles(self._files)
-        self.presenter = Presenter(self.settings, self._discovery.nested)
-        self.known = Known(self.settings)
+        self.presenter = Presenter(self.settings, self.nested)
+        self.known = Known(self.settings, self.nested)
         self._remembered = Remembered(self._discovery, self.settings)
         self._results.outdate_all()
         self._scanned = False
@@ -352,7 +357,8 @@ class Folder:
             return
         self._files = files
         self._remembered.drop()
-        self.presenter = Presenter(self.settings, self._discovery.nested)
+        self.presenter = Presenter(self.settings, self.nested)
+        self.known = Known(self.settings, self.nested)
         questions = self._scouts.replace_files(files, came | went)
         self._marked.replace_files(files)
         for path in sorted(came):

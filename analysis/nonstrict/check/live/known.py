@@ -1,18 +1,19 @@
-"""The baseline of a workspace folder: the findings that it holds are not told, and it is read again when it changes."""
+"""The baselines of a workspace folder: what they hold is not told, and they are read again when they change."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
-from nonstrict.check.baseline import Baseline, baseline_of, read_baseline
+from nonstrict.check.baseline import baseline_of
+from nonstrict.check.baselines import rewritten, with_baseline
 from nonstrict.report.context import Lines
 from nonstrict.settings.errors import ConfigurationError
-from nonstrict.settings.model import DEFAULT_BASELINE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from nonstrict.check.baseline import Baseline
     from nonstrict.check.live.folder import Folder
     from nonstrict.findings import Diagnostic
     from nonstrict.settings.model import Settings
@@ -20,42 +21,48 @@ if TYPE_CHECKING:
 
 
 class Known:
-    """What a folder's baseline holds: nothing where there is none, or where its file is no baseline."""
+    """What the baselines of a folder hold: nothing where there is none, or where its file is no baseline."""
 
-    def __init__(self, settings: Settings) -> None:
-        """Read it."""
+    def __init__(self, settings: Settings, nested: Mapping[str, Settings]) -> None:
+        """Nothing is read yet; `nested` are the settings of files of sub-projects."""
         self._settings = settings
-        self._stamp: tuple[int, ...] | None = None
-        self._baseline: Baseline | None = None
-        self._look()
+        self._nested = nested
+        self._read: dict[str, tuple[tuple[int, ...], Baseline | None]] = {}
 
-    def new(self, diagnostics: Sequence[Diagnostic], source: Callable[[str], Source | None]) -> tuple[Diagnostic, ...]:
+    def new(
+        self, path: str, diagnostics: Sequence[Diagnostic], source: Callable[[str], Source | None]
+    ) -> tuple[Diagnostic, ...]:
         """Those of all diagnostics of a file that are not known; `source` gives the text of a file."""
-        self._look()
-        if self._baseline is None or not self._baseline.entries:
+        baseline = self._baseline_of(path)
+        if baseline is None or not baseline.entries:
             return tuple(diagnostics)
-        return self._baseline.divided(diagnostics, _lines(diagnostics, source)).new
+        return baseline.divided(diagnostics, _lines(diagnostics, source)).new
 
-    def _look(self) -> None:
-        """Read the file if it is another one than it was."""
-        stamp = _stamp(self._settings.baseline_path)
-        if stamp == self._stamp:
-            return
-        self._stamp = stamp
-        try:
-            self._baseline = baseline_of(self._settings) if stamp is not None else None
-        except ConfigurationError:
-            self._baseline = None
+    def _baseline_of(self, path: str) -> Baseline | None:
+        """The baseline that counts for a file, read anew if it is another one than it was."""
+        settings = with_baseline(self._settings, self._nested.get(path))
+        place = settings.baseline_path
+        stamp = _stamp(place)
+        if place is None or stamp is None:
+            return None
+        known = self._read.get(place)
+        if known is None or known[0] != stamp:
+            try:
+                known = stamp, baseline_of(settings)
+            except ConfigurationError:
+                known = stamp, None
+            self._read[place] = known
+        return known[1]
 
 
-def write_baseline(folder: Folder, strange: Iterable[Diagnostic] = ()) -> Baseline:
-    """Write a baseline of everything in a folder; what is left to examine is examined first.
+def write_baselines(folder: Folder, strange: Iterable[Diagnostic] = ()) -> list[Baseline]:
+    """Write baselines of everything in a folder; what is left to examine is examined first.
 
-    It keeps what it knows of files outside of the folder. `strange` are findings that only experiments tell of.
+    They keep what they know of files outside of the folder. `strange` are findings that only experiments tell of.
 
     Raises:
-        ConfigurationError: the file that is there is no baseline.
-        OSError: it cannot be written.
+        ConfigurationError: a file that is there is no baseline.
+        OSError: one cannot be written.
     """
     folder.scan()
     for path in folder.pending():
@@ -63,10 +70,9 @@ def write_baseline(folder: Folder, strange: Iterable[Diagnostic] = ()) -> Baseli
     checked = frozenset(folder.files)
     found = [one for path in folder.files_with_findings() for one in folder.found(path)]
     found = [one for one in (*found, *strange) if one.location.path in checked]
-    path = folder.settings.baseline_path or os.path.join(folder.settings.root, DEFAULT_BASELINE)
-    before = read_baseline(path) if os.path.exists(path) else Baseline(path)
-    made = before.replaced(found, checked, _lines(found, folder.source))
-    made.write()
+    made = rewritten(folder.settings, folder.nested, found, checked, _lines(found, folder.source))
+    for one in made:
+        one.write()
     return made
 
 
