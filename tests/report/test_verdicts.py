@@ -162,7 +162,7 @@ def test_sarif_follows_a_finding_whatever_its_verdict():
 def test_junit_with_verdicts_is_xml():
     root = ET.fromstring(renderer("junit")(judged(), context()))  # noqa: S314 - our own text
     texts = [failure.text or "" for failure in root.findall(".//failure")]
-    assert "inductor: error (Unsupported: <x> & y)" in texts[1].splitlines()[3]
+    assert "inductor: error (Unsupported: <x> & y)" in texts[1].splitlines()[5]
 
 
 def test_every_reason_has_its_sentence():

@@ -32,8 +32,7 @@ def _command(diagnostic: Diagnostic, context: Context) -> str:
     at = context.known_place(where)
     place = f"linenumber={at.row};columnnumber={at.column};" if at is not None else ""
     head = f"##vso[task.logissue type={kind};sourcepath={path};{place}code={diagnostic.code};]"
-    verdict = told(diagnostic)
-    text = f"{diagnostic.message}; {verdict}" if verdict else diagnostic.message
+    text = "; ".join(filter(None, (diagnostic.message, context.elsewhere(diagnostic), told(diagnostic))))
     return head + _text(in_cell(where) + text)
 
 

@@ -6,9 +6,10 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.findings import Applicability, Location
+from nonstrict.report.style import one_line, shown_position
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from nonstrict.coverage import Counts
     from nonstrict.findings import Diagnostic
@@ -164,6 +165,18 @@ class Context(NamedTuple):
         absolute = self.absolute(path)
         below = absolute.removeprefix(self.repository.rstrip(os.sep) + os.sep) if self.repository else absolute
         return below.replace(os.sep, "/") if below != absolute else self.relative(path)
+
+    def evidence(self, diagnostic: Diagnostic) -> Iterator[str]:
+        """What leads to a finding and shows it, a line for each place, for services that show one place."""
+        for related in diagnostic.related:
+            where = related.location
+            path = self.in_repository(where.path)
+            yield f"{shown_position(path, where.row, where.column, where.cell)}: {one_line(related.message)}"
+
+    def elsewhere(self, diagnostic: Diagnostic) -> str:
+        """The evidence of other files in one line: who looks at the finding does not see it; "" if there is none."""
+        others = tuple(one for one in diagnostic.related if one.location.path != diagnostic.location.path)
+        return "; ".join(self.evidence(diagnostic._replace(related=others)))
 
 
 def renderer(name: str) -> Renderer:

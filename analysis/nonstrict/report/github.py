@@ -41,7 +41,7 @@ def _command(diagnostic: Diagnostic, context: Context) -> str:
         else:
             properties["endLine"] = at.end_row
     shown = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
-    more = "".join(f"\n{one}" for one in (diagnostic.note, diagnostic.help) if one)
+    more = "".join(f"\n{one}" for one in (diagnostic.note, diagnostic.help, *context.evidence(diagnostic)) if one)
     position = shown_position(path, where.row, where.column, where.cell)
     seen = "".join(f"\n{one}" for one in (told(diagnostic),) if one)
     text = f"{position}: {diagnostic.code} {diagnostic.message}{more}{seen}"

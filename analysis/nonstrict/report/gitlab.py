@@ -27,7 +27,7 @@ def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
     issues = [
         {
             "check_name": diagnostic.name,
-            "description": _description(diagnostic),
+            "description": _description(diagnostic, context),
             "severity": _SEVERITIES[diagnostic.severity],
             "fingerprint": fingerprint,
             "location": _location(context.place(diagnostic.location), context),
@@ -60,7 +60,7 @@ def _location(where: Location, context: Context) -> dict[str, Any]:
     }
 
 
-def _description(diagnostic: Diagnostic) -> str:
-    """The message and the verdict: the format has no field for it."""
+def _description(diagnostic: Diagnostic, context: Context) -> str:
+    """The message, what shows it in other files and the verdict: the format has no fields for them."""
     text = f"{diagnostic.code}: {in_cell(diagnostic.location)}{diagnostic.message}"
-    return "; ".join(filter(None, (text, told(diagnostic))))
+    return "; ".join(filter(None, (text, context.elsewhere(diagnostic), told(diagnostic))))

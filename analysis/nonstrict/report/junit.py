@@ -57,6 +57,7 @@ def _case(diagnostic: Diagnostic, context: Context) -> Iterator[str]:
     lines = [f"{shown_position(path, where.row, where.column, where.cell)}: {one_line(diagnostic.message)}"]
     if diagnostic.note:
         lines.append(one_line(diagnostic.note))
+    lines += context.evidence(diagnostic)
     lines += [one_line(line) for line in (told(diagnostic),) if line]
     if diagnostic.verdict is not None:
         lines += [one_line(line) for line in details(diagnostic.verdict)]
