@@ -149,6 +149,49 @@ def test_writing_where_nothing_is_configured(nonstrict: Command, project: Path):
     ), "that nothing is compiled of `looping` is no budget"
 
 
+def test_what_is_written_first_goes_into_the_configuration_of_the_project(nonstrict: Command, project: Path):
+    (project / "pyproject.toml").write_text('[project]\nname = "p"\n')
+    run = nonstrict("budget", "--write")
+    assert run.err == "Wrote 2 entries into pyproject.toml.\n"
+    assert not (project / "nonstrict.toml").exists(), "it would hide what is configured in the other later"
+    assert (project / "pyproject.toml").read_text() == (
+        '[project]\nname = "p"\n\n[tool.nonstrict.budget]\n'
+        '"model.py::broken" = { graphs = 2 }\n"model.py::whole" = { graphs = 1 }\n'
+    )
+
+
+def test_a_budget_survives_that_its_file_is_moved(nonstrict: Command, project: Path):
+    budget(project, '# once\n"model.py::broken" = { graphs = 1 } # for now\n"model.py::gone" = { graphs = 1 }')
+    (project / "net").mkdir()
+    (project / "model.py").rename(project / "net" / "layers.py")
+    run = nonstrict("budget")
+    assert run.status == 1, "a region does not leave its budget behind"
+    assert run.out == (
+        "net/layers.py:5: `broken`: 2 graphs (predicted), budget 1: exceeded (`net/layers.py::broken`)\n"
+        "model.py::broken: its file was moved, and it counts for `net/layers.py::broken`\n"
+        "model.py::gone: no compiled region of that name is known\n"
+        "1 number of 1 region in the budget: 1 exceeded; 2 regions without a budget.\n"
+        "`nonstrict budget --write` writes 2 entries of what is known.\n"
+    )
+    assert nonstrict("budget", "--write").err == "Wrote 2 entries into nonstrict.toml.\n"
+    assert (project / "nonstrict.toml").read_text() == (
+        '[budget]\n# once\n"net/layers.py::broken" = { graphs = 2 } # for now\n"model.py::gone" = { graphs = 1 }\n'
+        '"net/layers.py::whole" = { graphs = 1 }\n'
+    )
+    assert nonstrict("budget", "--write").err == ""
+
+
+def test_which_of_two_regions_was_moved_is_not_guessed(nonstrict: Command, project: Path):
+    budget(project, '"gone.py::broken" = { graphs = 1 }')
+    (project / "other.py").write_text(MODEL)
+    run = nonstrict("budget")
+    assert (run.status, run.out.splitlines()[0]) == (0, "gone.py::broken: no compiled region of that name is known")
+    budget(project, '"gone.py::broken" = { graphs = 1 }\n"other.py::broken" = { graphs = 3 }')
+    assert "model.py:5: `broken`: 2 graphs (predicted), budget 1: exceeded" in nonstrict("budget").out
+    budget(project, '"gone.py::broken" = { graphs = 1 }\n"other.py::broken" = { graphs = 3 }\n"a.b::broken".graphs = 9')
+    assert "gone.py::broken: no compiled region of that name is known" in nonstrict("budget").out
+
+
 def test_an_entry_that_is_about_nothing(nonstrict: Command, project: Path):
     budget(project, '"model.py::gone" = { graphs = 1 }')
     assert "model.py::gone: no compiled region of that name is known" in nonstrict("budget").out

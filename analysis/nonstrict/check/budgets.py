@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.confirm.recorded import plain_name
 from nonstrict.confirm.testing import is_test_file
 from nonstrict.report.budget import Balance, Held, Known
-from nonstrict.settings.budget import NUMBERS, governing
+from nonstrict.settings.budget import NUMBERS, covers, governing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from nonstrict.coverage import Region
     from nonstrict.findings import Measured
     from nonstrict.settings.budget import Budget
+    from nonstrict.settings.model import Settings
 
 
 class Figures(NamedTuple):
@@ -90,18 +91,47 @@ def unlimited(known: Iterable[Figures], budgets: Sequence[Budget]) -> tuple[Figu
     )
 
 
+def base_of(settings: Settings) -> str:
+    """The folder to which the entries of a configuration are relative."""
+    return os.path.dirname(settings.source) if settings.source is not None else settings.root
+
+
+def moved(known: Sequence[Figures], budgets: Sequence[Budget], base: Callable[[str], str]) -> dict[Budget, Budget]:
+    """The entries of files that are gone whose region is elsewhere now in the project, and what they should be.
+
+    Only one region of the name may be without an entry of its own: else nobody can tell which one it is. `base` gives
+    the folder of the configuration that counts for a file.
+    """
+    own = [entry for entry in budgets if entry.function]
+    free = [one for one in known if one.is_sure and not any(entry.covers(one.path, one.function) for entry in own)]
+    found: dict[Budget, Budget] = {}
+    for entry in own:
+        there = (one for one in free if base(one.path) == entry.base)
+        named = [one for one in there if covers("", entry.function, one.path, one.function, entry.base)]
+        rivals = [one for one in own if (one.function, one.base) == (entry.function, entry.base) and one.is_gone]
+        if len(named) == len(rivals) == 1 and entry in rivals:
+            place = _key(named[0], entry.base).partition("::")[0]
+            found[entry] = entry._replace(key=f"{place}::{entry.function}")
+    return found
+
+
+def followed(known: Sequence[Figures], budgets: Sequence[Budget], base: Callable[[str], str]) -> tuple[Budget, ...]:
+    """The entries, each where its region is now: as the baseline, a budget survives that a file is moved."""
+    now = moved(known, budgets, base)
+    return tuple(now.get(one, one) for one in budgets)
+
+
 def rewritten(
-    known: Sequence[Figures], budgets: Sequence[Budget], base_of: Callable[[str], str]
+    known: Sequence[Figures], budgets: Sequence[Budget], base: Callable[[str], str]
 ) -> dict[str, dict[str, dict[str, int]]]:
     """The entries that have to be added or changed for the budget to say what is known, by their bases and keys.
 
-    An entry of a folder is only made less, and only where all below it was measured. `base_of` gives the folder of the
-    configuration that counts for a file.
+    An entry of a folder is only made less, and only where all below it was measured. `base`: see `moved`.
     """
     changes: dict[str, dict[str, dict[str, int]]] = {}
 
-    def change(base: str, key: str, number: str, most: int) -> None:
-        changes.setdefault(base, {}).setdefault(key, {})[number] = most
+    def change(where: str, key: str, number: str, most: int) -> None:
+        changes.setdefault(where, {}).setdefault(key, {})[number] = most
 
     for region in known:
         for number in NUMBERS:
@@ -112,8 +142,8 @@ def rewritten(
             if told is None or not needs or (number == "graphs" and not told.most):
                 continue
             own = next((one for one in budgets if one.function and one.covers(region.path, region.function)), None)
-            base = own.base if own is not None else base_of(region.path)
-            change(base, own.key if own is not None else _key(region, base), number, told.most)
+            where = own.base if own is not None else base(region.path)
+            change(where, own.key if own is not None else _key(region, where), number, told.most)
     for entry in budgets:
         for number in NUMBERS if not entry.function else ():
             least = _least(entry, number, known, budgets)
@@ -153,8 +183,11 @@ def _key(region: Figures, root: str) -> str:
     return f"{path}::{region.function}"
 
 
-def balance_of(known: Sequence[Figures], budgets: Sequence[Budget], base_of: Callable[[str], str]) -> Balance:
-    """A budget, as reports show it; `base_of`: see `rewritten`."""
-    keys = tuple(one.key for one in idle(known, budgets))
-    changes = sum(map(len, rewritten(known, budgets, base_of).values()))
-    return Balance(tuple(held(known, budgets)), keys, len(unlimited(known, budgets)), changes)
+def balance_of(known: Sequence[Figures], budgets: Sequence[Budget], base: Callable[[str], str]) -> Balance:
+    """A budget, as reports show it; `base`: see `moved`."""
+    now, budgets = moved(known, budgets, base), followed(known, budgets, base)
+    keys = {(one.base, one.key) for one in now.values()}
+    keys |= {(where, key) for where, changes in rewritten(known, budgets, base).items() for key in changes}
+    without = tuple(one.key for one in idle(known, budgets))
+    told = {before.key: after.key for before, after in now.items()}
+    return Balance(tuple(held(known, budgets)), without, len(unlimited(known, budgets)), len(keys), told)

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from nonstrict.settings.model import Settings
 
 
+_PYPROJECT = "pyproject.toml"
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.epilog = (
@@ -99,7 +102,9 @@ class _Projects(NamedTuple):
 
     def base_of(self, path: str) -> str:
         """The folder of the configuration that counts for a file."""
-        return _base(self.own.get(path, self.main))
+        from nonstrict.check.budgets import base_of
+
+        return base_of(self.own.get(path, self.main))
 
 
 def _known(settings: Settings, options: argparse.Namespace) -> tuple[Sequence[Figures], _Projects, Sequence[str]]:
@@ -135,7 +140,7 @@ def _told(known: Sequence[Figures], projects: _Projects, options: argparse.Names
     if options.output_format == "json":
         sys.stdout.write(f"{json.dumps(record_of(balance), indent=2)}\n")
     else:
-        sys.stdout.write(text_of(balance, time.time(), locked=locked))
+        sys.stdout.write(text_of(balance, time.time(), locked=locked, confirmed=options.confirm))
     failing = any(one.exceeds or (locked and one.fell) for one in balance.held)
     return ExitStatus.FINDINGS if failing else ExitStatus.CLEAN
 
@@ -148,34 +153,34 @@ def _in_ci(environment: Mapping[str, str]) -> bool:
     return environment.get("CI", "").lower() not in {"", "0", "false"}
 
 
-def _base(settings: Settings) -> str:
-    """The folder to which the entries of a configuration are relative."""
-    return os.path.dirname(settings.source) if settings.source is not None else settings.root
-
-
 def _written(known: Sequence[Figures], projects: _Projects) -> _Projects:
     """Write the budget that is known; the settings with it.
 
     Raises:
         ConfigurationError: it cannot be written.
     """
-    from nonstrict.check.budgets import rewritten
+    from nonstrict.check.budgets import base_of, followed, moved, rewritten
 
-    changes = rewritten(known, projects.budget, projects.base_of)
-    by_base = {_base(one): one for one in reversed(projects.every)}
+    now = moved(known, projects.budget, projects.base_of)
+    changes = rewritten(known, followed(known, projects.budget, projects.base_of), projects.base_of)
+    written = {*changes, *(one.base for one in now)}
+    by_base = {base_of(one): one for one in reversed(projects.every)}
     foreign = next((one.base for one in projects.budget if one.base not in by_base), None)
-    if changes and foreign is not None:
-        path = projects.main.source or os.path.join(projects.main.root, "nonstrict.toml")
+    if written and foreign is not None:
+        path = projects.main.source or _new_configuration(projects.main.root)
         raise ConfigurationError(
             f"The budget stands in a configuration in {foreign} that {path} extends. Name it with --config."
         )
-    now = {id(by_base[base]): _with_entries(by_base[base], own) for base, own in changes.items()}
-    own = {path: now.get(id(settings), settings) for path, settings in projects.own.items()}
-    return _Projects(now.get(id(projects.main), projects.main), own)
+    told: dict[int, Settings] = {}
+    for base in sorted(written):
+        keys = {before.key: after.key for before, after in now.items() if before.base == base}
+        told[id(by_base[base])] = _with_entries(by_base[base], changes.get(base, {}), keys)
+    own = {path: told.get(id(settings), settings) for path, settings in projects.own.items()}
+    return _Projects(told.get(id(projects.main), projects.main), own)
 
 
-def _with_entries(settings: Settings, changes: Mapping[str, Mapping[str, int]]) -> Settings:
-    """Write entries of the budget into a configuration; the settings with them.
+def _with_entries(settings: Settings, changes: Mapping[str, Mapping[str, int]], keys: Mapping[str, str]) -> Settings:
+    """Write entries of the budget into a configuration, and new `keys` for others; the settings with them.
 
     Raises:
         ConfigurationError: it cannot be written.
@@ -185,18 +190,25 @@ def _with_entries(settings: Settings, changes: Mapping[str, Mapping[str, int]]) 
     from nonstrict.settings.load import settings_from_file
     from nonstrict.settings.writing import with_budget
 
-    path = settings.source or os.path.join(settings.root, "nonstrict.toml")
+    written = {*keys.values(), *changes}
+    path = settings.source or _new_configuration(settings.root)
     try:
-        if settings.source is None:
+        if settings.source is None and os.path.basename(path) != _PYPROJECT:
             with open(path, "xb"):
                 pass
         with open(path, "rb") as file:
             before = file.read()
-        text = with_budget(path, before.decode("utf-8"), changes)
+        text = with_budget(path, before.decode("utf-8"), changes, keys)
         write_all([Change(path, before, text.encode())])
     except (CannotWrite, OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"The budget was not written: {error}") from error
     sys.stderr.write(
-        f"Wrote {len(changes)} {'entry' if len(changes) == 1 else 'entries'} into {os.path.relpath(path)}.\n"
+        f"Wrote {len(written)} {'entry' if len(written) == 1 else 'entries'} into {os.path.relpath(path)}.\n"
     )
     return settings_from_file(path)._replace(root=settings.root)
+
+
+def _new_configuration(root: str) -> str:
+    """Where settings of a project that has none begin: a file of their own would hide those added to the project's."""
+    path, own = os.path.join(root, _PYPROJECT), os.path.join(root, "nonstrict.toml")
+    return path if os.path.isfile(path) and not os.path.exists(own) else own

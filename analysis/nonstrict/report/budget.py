@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.report.sightings import ago
@@ -10,7 +11,7 @@ from nonstrict.report.style import one_line
 from nonstrict.report.summary import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 _NOUNS = {"graphs": "graph", "recompilations": "recompilation"}
 _WORDS = {"exceeded": "exceeded", "not-compiled": "not compiled", "fell": "fell", "not-known": "not known"}
@@ -72,20 +73,23 @@ class Held(NamedTuple):
 class Balance(NamedTuple):
     """All of a budget: the numbers it limits, entries of which no region is known, and how many regions have none.
 
-    So many `entries` would be changed or added if what is known were written down.
+    So many `entries` would be changed or added if what is known were written down. Those that `moved`, by their keys,
+    are about a region whose file was moved, and stand here with the key that they should have.
     """
 
     held: Sequence[Held]
     idle: Sequence[str] = ()
     unlimited: int = 0
     entries: int = 0
+    moved: Mapping[str, str] = MappingProxyType({})
 
 
-def text_of(balance: Balance, now: float, *, locked: bool) -> str:
-    """The budget for people."""
+def text_of(balance: Balance, now: float, *, locked: bool, confirmed: bool = False) -> str:
+    """The budget for people; `confirmed` where experiments measured, which are to be made again to be written down."""
     lines = [line_of(one, now) for one in balance.held]
+    lines += [f"{key}: its file was moved, and it counts for `{now_at}`" for key, now_at in balance.moved.items()]
     lines += [f"{key}: no compiled region of that name is known" for key in balance.idle]
-    return "".join(f"{one_line(line)}\n" for line in (*lines, *_counts(balance, locked=locked)))
+    return "".join(f"{one_line(line)}\n" for line in (*lines, *_counts(balance, locked=locked, confirmed=confirmed)))
 
 
 def line_of(one: Held, now: float) -> str:
@@ -111,7 +115,7 @@ def told(one: Held, now: float) -> str:
     return f"{many} ({how})"
 
 
-def _counts(balance: Balance, *, locked: bool) -> Iterator[str]:
+def _counts(balance: Balance, *, locked: bool, confirmed: bool) -> Iterator[str]:
     regions = {(one.path, one.function) for one in balance.held}
     counts = [
         f"{number} {word}"
@@ -127,7 +131,8 @@ def _counts(balance: Balance, *, locked: bool) -> Iterator[str]:
     if balance.entries:
         must = " (--locked: it has to say what is known)" if locked and any(one.fell for one in balance.held) else ""
         entries = "1 entry" if balance.entries == 1 else f"{balance.entries} entries"
-        yield f"`nonstrict budget --write` writes {entries} of what is known{must}."
+        options = "--confirm --write" if confirmed else "--write"
+        yield f"`nonstrict budget {options}` writes {entries} of what is known{must}."
 
 
 def record_of(balance: Balance) -> dict[str, Any]:

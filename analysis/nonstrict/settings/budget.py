@@ -39,6 +39,11 @@ class Budget(NamedTuple):
         """What it allows of one of `NUMBERS`."""
         return {"graphs": self.graphs, "recompilations": self.recompilations}[number]
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether there is nothing any more where it is about something."""
+        return not any(os.path.exists(one) for one in _places(self.place, self.base))
+
     def covers(self, path: str, function: str) -> bool:
         """Whether it is about a function of an absolute path."""
         return covers(self.place, self.function, path, function, self.base)
@@ -52,9 +57,7 @@ def covers(place: str, name: str, path: str, function: str, base: str) -> bool:
     """
     if name and function not in {name, f"{name}.forward"}:
         return False
-    ends = {place, _as_path(place)}
-    there = {os.path.normpath(os.path.join(base, folder, end)) for folder in _SOURCES for end in ends}
-    return any(path in {one, f"{one}.py"} or path.startswith(os.path.join(one, "")) for one in there)
+    return any(path == one or path.startswith(os.path.join(one, "")) for one in _places(place, base))
 
 
 def governing(budgets: Iterable[Budget], number: str, path: str, function: str) -> Budget | None:
@@ -67,6 +70,13 @@ def _depth(entry: Budget) -> tuple[int, int]:
     """How far down an entry is, and how far down it is written: that of a sub-project counts more."""
     folders = entry.base.rstrip(os.sep).count(os.sep)
     return folders + len(_as_path(entry.place).split("/")), folders
+
+
+def _places(place: str, base: str) -> set[str]:
+    """The absolute paths that a place may mean."""
+    ends = {place, _as_path(place)}
+    there = {os.path.normpath(os.path.join(base, folder, end)) for folder in _SOURCES for end in ends}
+    return there | {f"{one}.py" for one in there}
 
 
 def _as_path(place: str) -> str:

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import os
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def with_budget(path: str, text: str, changes: Mapping[str, Mapping[str, int]]) -> str:
-    """The text of a configuration file with numbers of the budget changed, and entries added behind the last one."""
+def with_budget(
+    path: str, text: str, changes: Mapping[str, Mapping[str, int]], moved: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """The text of a configuration file with numbers of the budget changed, and entries added behind the last one.
+
+    Entries that `moved` get the key that stands there for theirs.
+    """
     import tomlkit
     from tomlkit.items import InlineTable
 
     names = ("tool", "nonstrict", "budget") if os.path.basename(path) == "pyproject.toml" else ("budget",)
+    # Replaced in the text, as an entry that is taken out and added would lose its place below its comment.
+    for old, new in moved.items():
+        for quote in "\"'":
+            text = text.replace(f"{quote}{old}{quote}", f"{quote}{new}{quote}")
     document = tomlkit.parse(text)
     table: Any = document
     for name in names:
