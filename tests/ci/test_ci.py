@@ -8,17 +8,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
 
+from tests.ci.services import EXAMPLES, ROOT, Request, acted, component, ran_job, read
 from tests.git import Git
 
-ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "ci.md"
-FENCE = re.compile(r"^```yaml\n# (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-EXAMPLES = dict(FENCE.findall(PAGE.read_text(encoding="utf-8")))
 #: The command that says whether a file of a kind is valid; schemas are those that come with the package.
 VALIDATE = {
     ".pre-commit-config.yaml": ("pre_commit", "validate-config"),
@@ -42,10 +39,6 @@ def attend(x):
 
 def valid(kind: tuple[str, ...], path: Path) -> bool:
     return subprocess.run([sys.executable, "-m", *kind, str(path)], capture_output=True, check=False).returncode == 0
-
-
-def read(path: Path) -> dict[str, Any]:
-    return YAML(typ="safe").load(path.read_text(encoding="utf-8"))
 
 
 @pytest.fixture
@@ -93,47 +86,13 @@ def test_the_action_is_valid_and_pins_what_it_uses():
 
 
 def test_the_component_is_valid(tmp_path: Path):
-    text = (ROOT / "templates" / "nonstrict.yml").read_text(encoding="utf-8")
-    head, _, body = text.partition("\n---\n")
-    inputs = YAML(typ="safe").load(head)["spec"]["inputs"]
-    for name, told in inputs.items():
-        body = body.replace(f"$[[ inputs.{name} ]]", told["default"])
-    assert "$[[" not in body
+    job = component()
     path = tmp_path / ".gitlab-ci.yml"
-    path.write_text(body, encoding="utf-8")
+    YAML(typ="safe").dump(job, path)
+    assert "$[[" not in path.read_text(encoding="utf-8")
     assert valid(VALIDATE[".gitlab-ci.yml"], path)
-
-
-def installed(folder: Path) -> Path:
-    """A folder that holds the command as the action installs it."""
-    (folder / "bin").mkdir(parents=True)
-    command = folder / "bin" / "nonstrict"
-    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m nonstrict "$@"\n')
-    command.chmod(0o755)
-    return folder
-
-
-def stepped(project: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
-    """Run the step of the action that checks, with what its inputs and the runner say."""
-    action = read(ROOT / "action.yml")
-    (step,) = (one for one in action["runs"]["steps"] if one["name"] == "Check")
-    given = {name: told["default"] for name, told in action["inputs"].items()} | inputs
-    temporary = project.parent / "runner"
-    installed(temporary / "nonstrict")
-
-    def said(text: str) -> str:
-        text = text.replace("${{ runner.temp }}", str(temporary))
-        return re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda match: given[match[1]], text)
-
-    environment = {name: said(text) for name, text in step["env"].items()}
-    return subprocess.run(
-        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
-        cwd=project,
-        env={**os.environ, **environment, "GITHUB_ACTIONS": "true", "CI": "true"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    # Without a rule that says so, a job runs for branches alone, and what a request causes is never told.
+    assert any("merge_request_event" in rule["if"] for rule in job["nonstrict"]["rules"])
 
 
 def test_the_action_annotates_what_a_request_causes(project: Path, tmp_path: Path):
@@ -142,19 +101,63 @@ def test_the_action_annotates_what_a_request_causes(project: Path, tmp_path: Pat
     git.commit()
     git("config", "uploadpack.allowAnySHA1InWant", "true")
     git("clone", "-q", "--depth=1", project.as_uri(), str(shallow))
-    done = stepped(shallow, since=base, sarif="true")
+    done = acted(shallow, tmp_path, since=base, sarif="true")
     assert done.returncode == 1, done.stderr
     assert "::warning" in done.stdout
     assert "file=pkg/attention.py,line=7" in done.stdout
+    assert "%0Apkg/config.py:6:5: rebound here" in done.stdout, "the request changes that file alone"
     assert '"NST104"' in (shallow / "nonstrict.sarif").read_text(encoding="utf-8")
 
 
-def test_the_action_reports_everything_where_nothing_is_compared(project: Path):
+def test_the_action_reports_everything_where_nothing_is_compared(project: Path, tmp_path: Path):
     Git(project).commit()
-    done = stepped(project, since="")
+    done = acted(project, tmp_path)
     assert done.returncode == 1
     assert "NST104" in done.stdout
-    assert (project.parent / "runner" / "nonstrict-cache" / "CACHEDIR.TAG").is_file()
+    assert (tmp_path / "nonstrict-cache" / "CACHEDIR.TAG").is_file()
+
+
+@pytest.fixture
+def stale(project: Path, tmp_path: Path) -> tuple[Path, Request, str]:
+    """A shallow clone of a request merged into a branch that went on since it was opened, and what it goes into now.
+
+    What the branch had of its own is a finding, and the request causes none.
+    """
+    git = Git(project)
+    git("stash", "-q")
+    base = git("rev-parse", "HEAD")
+    git("switch", "-q", "-c", "request")
+    (project / "pkg" / "other.py").write_text("WIDTH = 4\n")
+    head = git.commit()
+    git("switch", "-q", "main")
+    git("stash", "pop", "-q")
+    now = git.commit("what somebody else merged")
+    git("merge", "-q", "--no-ff", "-m", "as GitHub merges it", "request")
+    git("config", "uploadpack.allowAnySHA1InWant", "true")
+    git("clone", "-q", "--depth=1", project.as_uri(), str(tmp_path / "shallow"))
+    return tmp_path / "shallow", Request(base, head), now
+
+
+def test_the_action_lays_at_the_door_of_a_request_what_it_brings(stale: tuple[Path, Request, str], tmp_path: Path):
+    checkout, request, _ = stale
+    done = acted(checkout, tmp_path, request=request)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    told = acted(checkout, tmp_path, request=request._replace(head="0" * 40))
+    assert "NST104" in told.stdout, "what is checked out is no merge of the request"
+
+
+def test_the_component_lays_at_the_door_of_a_request_what_it_brings(stale: tuple[Path, Request, str], tmp_path: Path):
+    checkout, request, now = stale
+    merged = {"CI_MERGE_REQUEST_DIFF_BASE_SHA": request.base, "CI_MERGE_REQUEST_TARGET_BRANCH_SHA": now}
+    done = ran_job(checkout, tmp_path, **merged)
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = ran_job(checkout, tmp_path, CI_MERGE_REQUEST_DIFF_BASE_SHA=request.base)
+    assert (done.returncode, "NST104" in done.stdout) == (1, True), done.stderr
+
+
+def test_pre_commit_looks_at_a_commit_of_settings():
+    hooks = YAML(typ="safe").load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert all("toml" in hook["types_or"] for hook in hooks)
 
 
 def test_pre_commit_runs_the_hook(project: Path, tmp_path: Path):
