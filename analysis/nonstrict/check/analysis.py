@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.environment import Environments
 from nonstrict.check.faults import Faults, beginning
-from nonstrict.check.shares import Known, Memory, Portion, Share, merged
+from nonstrict.check.shares import Glance, Known, Memory, Portion, Share, merged
 from nonstrict.coverage import Looked
 from nonstrict.findings import SYNTAX_ERROR, Applicability, Finding, Severity
 from nonstrict.knowledge.markers import may_mark, may_wrap
@@ -36,6 +36,7 @@ _SYNTAX_CHECK_BYTES = 250_000
 #: another; of more, each by itself, so that an edit costs those that it may concern.
 _PART_BYTES = 400_000
 _PARTS = "the cache of what parts of the project yield"
+_LOOKS = "what the cache tells of files"
 #: Files of more bytes than this are not even searched for markers: they might not fit into memory.
 _MAX_SEARCHED_BYTES = 256_000_000
 
@@ -122,26 +123,71 @@ def marked_files(
     files: Sequence[str], options: AnalysisOptions, failures: list[tuple[str, str]], faults: Faults
 ) -> tuple[list[Marked], list[Source]]:
     """The files that hold a marker's name, and the other files that the user named."""
-    marked: list[Marked] = []
-    named: list[Source] = []
-    checked = 0
-    for path, hit in _looked_at(files, options, faults):
-        overlay = options.overlays.get(path)
+    lost = len(faults.found)
+    known = _glances(files, options, faults)
+    looked = dict(_looked_at([path for path in files if path not in known], options, faults))
+    first = _FirstLook(options, failures)
+    first.seen.update((path, None) for path in files if path not in known and path not in looked)
+    for path in files:
+        glance = known.get(path)
+        if first.knows(path, glance) or (glance is None and path not in looked):
+            continue
         with faults.losing_files("was not read", [path]):
-            try:
-                data = _bytes(path, options)
-                source = overlay if overlay is not None else source_from_bytes(path, data)
-            except UnreadableSource as error:
-                failures.append((path, error.reason))
-                continue
-            checked += len(data)
-            if path in options.explicit or checked <= _SYNTAX_CHECK_BYTES:
-                source = repaired(source)
-            if hit:
-                marked.append(_marked(source, kept=overlay is not None or _is_special(source)))
-            else:
-                named.append(source)
-    return marked, named
+            first.read(path, is_marked=looked.get(path, True))
+    if options.memory is not None and len(faults.found) == lost:
+        with faults.losing("were not written", _LOOKS, beginning(files[0])):
+            options.memory.keep_glances(first.seen)
+    return first.marked, first.named
+
+
+def _glances(files: Sequence[str], options: AnalysisOptions, faults: Faults) -> Mapping[str, Glance | None]:
+    """What is known of files that need not be read to know whether they hold a marker's name."""
+    if options.memory is None:
+        return {}
+    with faults.losing("were not read", _LOOKS, beginning(files[0])):
+        return {path: one for path, one in options.memory.glances().items() if path not in options.explicit}
+    return {}
+
+
+class _FirstLook:
+    """One pass over the files in their order, of which the first are parsed."""
+
+    def __init__(self, options: AnalysisOptions, failures: list[tuple[str, str]]) -> None:
+        self._options = options
+        self._failures = failures
+        self._bytes = 0
+        self.marked: list[Marked] = []
+        self.named: list[Source] = []
+        #: what is told of files to the next run
+        self.seen: dict[str, Glance | None] = {}
+
+    def knows(self, path: str, glance: Glance | None) -> bool:
+        """Take over what is known of a file; false if it has to be read: nobody knows whether it parses, say."""
+        if glance is None or (self._bytes + glance.length <= _SYNTAX_CHECK_BYTES and not glance.parsed):
+            return False
+        self._bytes += glance.length
+        self.marked.append(Marked(path, glance.size, glance.may_wrap))
+        return True
+
+    def read(self, path: str, *, is_marked: bool) -> None:
+        """Read a file that is marked, or that the user named."""
+        overlay = self._options.overlays.get(path)
+        try:
+            data = _bytes(path, self._options)
+            source = overlay if overlay is not None else source_from_bytes(path, data)
+        except UnreadableSource as error:
+            self._failures.append((path, error.reason))
+            return
+        self._bytes += len(data)
+        parses = path in self._options.explicit or self._bytes <= _SYNTAX_CHECK_BYTES
+        source = repaired(source) if parses else source
+        if not is_marked:
+            self.named.append(source)
+            return
+        file = _marked(source, kept=overlay is not None or _is_special(source))
+        self.marked.append(file)
+        if file.source is None:
+            self.seen[path] = Glance(file.size, len(data), file.may_wrap, parses)
 
 
 def _looked_at(files: Sequence[str], options: AnalysisOptions, faults: Faults) -> list[tuple[str, bool]]:

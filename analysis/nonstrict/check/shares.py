@@ -58,8 +58,28 @@ class Known(NamedTuple):
     answers: Answers
 
 
+class Glance(NamedTuple):
+    """What a first look told of a file that holds a marker's name and has nothing to show that only its text tells.
+
+    It has `size` characters of code and `length` bytes; `may_wrap` as in `Marked`; `parsed` if it was found to parse.
+    """
+
+    size: int
+    length: int
+    may_wrap: bool
+    parsed: bool
+
+
 class Memory(Protocol):
     """What keeps the portions of runs over the same files with the same settings."""
+
+    def glances(self) -> Mapping[str, Glance | None]:
+        """What is known of files that hold what they held, by path; None of one that holds no marker's name."""
+        ...
+
+    def keep_glances(self, found: Mapping[str, Glance | None]) -> None:
+        """Keep what was seen of further files."""
+        ...
 
     def recall(self, texts: Bytes, wrapping: frozenset[str]) -> Known | None:
         """What is known, None if nothing is; `wrapping` are the files that may wrap markers now."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 from hypothesis import given
@@ -76,3 +77,9 @@ def test_what_is_not_kept_is_refused():
         read(["Popen", "true"], HERE)
     with pytest.raises(LookupError):
         read(["Nothing.", 1], HERE)
+
+
+@pytest.mark.parametrize("path", ["/home/one/project/../b.py", "/home/one/project//c.py", "/home/one/project/./d.py"])
+def test_a_path_is_kept_by_what_it_means(path: str):
+    assert HERE.shared(path) == HERE.shared(os.path.normpath(path))
+    assert HERE.here(HERE.shared(path)) == os.path.normpath(path)

@@ -12,6 +12,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from nonstrict.check.cache.asked import Rest, hold, kept
+from nonstrict.check.cache.glances import Glances
 from nonstrict.check.cache.records import Unknown, read, written
 from nonstrict.check.cache.runs import packed
 from nonstrict.check.faults import is_faulty
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from nonstrict.check.cache.runs import Cache
+    from nonstrict.check.shares import Glance
     from nonstrict.program.linking.disk import Question
     from nonstrict.program.linking.searches import Asked
 
@@ -54,7 +56,18 @@ class PartsMemory:
         self._before: Rest | None = None
         #: what files that are as they were say for the whole program, as far as that is known
         self._far: Mapping[str, str] = {}
+        self._written: Mapping[int, tuple[Share, _Part]] = {}
         self._name = f"{cache.kind.analysis}.parts"
+        self._glances = Glances(cache)
+
+    def glances(self) -> Mapping[str, Glance | None]:
+        """What is known of files at a first look; see `Memory`."""
+        return self._glances.known()
+
+    def keep_glances(self, found: Mapping[str, Glance | None]) -> None:
+        """Keep looks at further files; see `Memory`."""
+        if self._keeps:
+            self._glances.keep(found)
 
     def recall(self, texts: Bytes, wrapping: frozenset[str]) -> Known | None:
         """What is known of the files as they are now; see `Memory`."""
@@ -66,6 +79,7 @@ class PartsMemory:
         if known is not None:
             self.rest = self._before = recall.rest
             self._far = recall.far
+            self._written = recall.written
         return known
 
     def keep(
@@ -89,7 +103,7 @@ class PartsMemory:
         asked = list(dict.fromkeys(question for portion in portions for question in sorted(portion.asked, key=repr)))
         order = {question: number for number, question in enumerate(asked)}
         try:
-            parts = [_portion(portion, numbers, order, cache) for portion in portions]
+            parts = [self._portion(portion, numbers, order) for portion in portions]
         except Unknown:
             return
         self.rest = kept(questions, cache, self._before)
@@ -109,6 +123,17 @@ class PartsMemory:
         }
         cache.entries.write(self._name, packed(document))
 
+    def _portion(self, portion: Portion, numbers: Mapping[str, int], order: Mapping[Asked, int]) -> _Part:
+        share, places = portion.share, self._cache.places
+        _, before = self._written.get(id(share), (None, None))
+        return {
+            "own": [numbers[path] for path in portion.own],
+            "read": sorted(numbers[path] for path in share.read),
+            "asked": sorted(order[question] for question in portion.asked),
+            "findings": before["findings"] if before is not None else written(tuple(share.findings), places),
+            "looked": before["looked"] if before is not None else written(share.looked, places),
+        }
+
     def _far_reaching(self, path: str) -> str:
         known = self._far.get(path)
         return far_reaching_in(path) if known is None else known
@@ -121,16 +146,6 @@ def far_reaching_in(path: str) -> str:
     except UnreadableSource:
         return ""
     return blake2b(lines.encode("utf-8", "replace"), digest_size=8).hexdigest() if lines else ""
-
-
-def _portion(portion: Portion, numbers: Mapping[str, int], order: Mapping[Asked, int], cache: Cache) -> _Part:
-    return {
-        "own": [numbers[path] for path in portion.own],
-        "read": sorted(numbers[path] for path in portion.share.read),
-        "asked": sorted(order[question] for question in portion.asked),
-        "findings": written(tuple(portion.share.findings), cache.places),
-        "looked": written(portion.share.looked, cache.places),
-    }
 
 
 def _question(question: Asked) -> object:
@@ -161,6 +176,9 @@ class _Recall:
         self.rest = Rest(tuple(document["folders"]), document["contents"], document["disk"])
         self._paths: list[str] = [cache.places.here(path) for path, _ in document["paths"]]
         self._digests: list[str] = [digest for _, digest in document["paths"]]
+        self._asked = [_asked(told) for told in document["asked"]]
+        #: how the shares of portions that hold were written, by the identity of the share
+        self.written: dict[int, tuple[Share, _Part]] = {}
         before: dict[str, str] = {self._paths[number]: self._digests[number] for number in document["files"]}
         self._before = before
         self._far_before: dict[str, str] = {self._paths[int(one)]: told for one, told in document["far"].items()}
@@ -214,8 +232,7 @@ class _Recall:
             path = self._paths[number]
             if path in self._came_or_went or self._digests[number] != self._cache.known_digest(path):
                 return False
-        asked = self._document["asked"]
-        return not differing or not any(_asked(asked[number]) in differing for number in told["asked"])
+        return not differing or differing.isdisjoint(self._asked[number] for number in told["asked"])
 
     def _portion(self, told: _Part) -> Portion:
         places, paths = self._cache.places, self._paths
@@ -224,12 +241,9 @@ class _Recall:
             frozenset(paths[number] for number in told["read"]),
             read(told["looked"], places),
         )
-        asked = self._document["asked"]
-        return Portion(
-            tuple(paths[number] for number in told["own"]),
-            share,
-            frozenset(_asked(asked[number]) for number in told["asked"]),
-        )
+        self.written[id(share)] = share, told
+        own = tuple(paths[number] for number in told["own"])
+        return Portion(own, share, frozenset(self._asked[number] for number in told["asked"]))
 
     def _said(self) -> dict[tuple[str, bytes], bool]:
         told = self._document["answers"][4]

@@ -19,6 +19,7 @@ class Places:
         """Nothing is looked at."""
         self._root = root
         self._folders = tuple(site_packages)
+        self._below = os.path.join(root, "")
 
     def shared(self, path: str) -> str:
         """A path as it is kept: those that are relative to the working directory as they are."""
@@ -27,6 +28,8 @@ class Places:
         for number, folder in enumerate(self._folders):
             if path == folder or path.startswith(folder + os.sep):
                 return f"{_MARK}{number}{path[len(folder) :]}"
+        if path.startswith(self._below) and path == os.path.normpath(path):
+            return f"{_MARK}/{path[len(self._below) :]}"
         return f"{_MARK}/{os.path.relpath(path, self._root)}"
 
     def here(self, path: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -260,7 +260,7 @@ class Project:
 
     @cached_property
     def _listed_paths(self) -> frozenset[str]:
-        return frozenset(map(os.path.abspath, self._listed))
+        return _absolute(self._listed, os.getcwd())
 
     def _without_links(self, path: str) -> str:
         """The path of a file that leads over no link."""
@@ -381,3 +381,9 @@ def _parts(path: str, folder: str) -> list[str]:
     if parts[0] == os.pardir:
         return []
     return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+@lru_cache(maxsize=2)  # each part of a run has a project of its own, of the same files
+def _absolute(paths: tuple[str, ...], folder: str) -> frozenset[str]:
+    """The absolute paths of files as they are called from a folder."""
+    return frozenset(os.path.normpath(os.path.join(folder, path)) for path in paths)
