@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.check.audit import AuditError, audit, parsed
 from nonstrict.check.faults import sentences
+from nonstrict.check.repository import repository_around
 from nonstrict.cli.configuration import add_configuration_arguments, add_version_arguments, main_settings
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.overrides import environment_overrides, format_of_environment
@@ -99,5 +100,6 @@ def _rendered(answer: Audited, output_format: str, options: argparse.Namespace) 
         return render(answer._replace(diagnostics=tuple(found)), output_format, context)
 
     failures = sentences(answer.lost)
-    context = Context(Lines(answer.sources), 1, failures, color=use_color(options.color, sys.stdout))
+    color, repository = use_color(options.color, sys.stdout), repository_around(os.getcwd())
+    context = Context(Lines(answer.sources), 1, failures, color=color, repository=repository)
     return rendered(write, answer.diagnostics, context)

@@ -16,6 +16,7 @@ from nonstrict.settings.options import OPTIONS
 if TYPE_CHECKING:
     import argparse
 
+    from nonstrict.report.record_types import OptionRecord
     from nonstrict.settings.model import Settings
     from nonstrict.settings.options import Option
 
@@ -45,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     return ExitStatus.CLEAN
 
 
-def _record(option: Option) -> dict[str, str]:
+def _record(option: Option) -> OptionRecord:
     return {"key": option.key, "default": option.default, "summary": option.summary, "example": option.example}
 
 

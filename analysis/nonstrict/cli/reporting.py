@@ -8,6 +8,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.check.repository import repository_around
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.rendering import Rendered, rendered
 from nonstrict.cli.status import ExitStatus
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
     from nonstrict.findings import Diagnostic
     from nonstrict.report.context import Context, Renderer
     from nonstrict.settings.model import Settings
-
-
-#: Where services have checked the repository out: GitHub, GitLab, Azure.
-_WORKSPACES = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "BUILD_SOURCESDIRECTORY")
 
 
 class Aside(NamedTuple):
@@ -85,29 +82,11 @@ def _rendered(
         notes=aside.notes,
         looked=result.counts,
         torches=result.torches,
-        repository=repository_here(),
+        repository=repository_around(os.getcwd()),
     )
     if details_wanted(settings, options):
         context = _detailed(context, result, settings)
     return text_of(result.diagnostics, context, settings.output_format, options)
-
-
-def repository_here() -> str:
-    """The absolute folder of the repository around the working directory, as a service that runs us says, else git.
-
-    Empty where there is none.
-    """
-    here = os.path.realpath(os.getcwd())
-    for name in _WORKSPACES:
-        told = os.path.realpath(os.environ[name]) if os.environ.get(name) else ""
-        if told and f"{here}{os.sep}".startswith(f"{told.rstrip(os.sep)}{os.sep}"):
-            return told
-    folder = here
-    while not os.path.exists(os.path.join(folder, ".git")):
-        if os.path.dirname(folder) == folder:
-            return ""
-        folder = os.path.dirname(folder)
-    return folder
 
 
 def _detailed(context: Context, result: CheckResult, settings: Settings) -> Context:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from nonstrict.report.record_types import RuleRecord
     from nonstrict.rules.base import Rule
 
 
@@ -58,7 +59,7 @@ def _explained(rule: Rule) -> str:
     return f"{heading}\n\nDefault severity: {rule.severity.label}\n\n{text.strip()}\n\nPage: {rule.url}\n"
 
 
-def _record(rule: Rule) -> dict[str, str]:
+def _record(rule: Rule) -> RuleRecord:
     return {
         "code": rule.code,
         "name": rule.name,

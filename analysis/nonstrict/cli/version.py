@@ -11,6 +11,8 @@ from nonstrict.cli.status import ExitStatus
 if TYPE_CHECKING:
     import argparse
 
+    from nonstrict.report.record_types import VersionRecord
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
@@ -22,7 +24,8 @@ def run(options: argparse.Namespace) -> int:
     if getattr(options, "output_format", "text") == "json":
         import json
 
-        sys.stdout.write(json.dumps({"version": __version__}) + "\n")
+        record: VersionRecord = {"version": __version__}
+        sys.stdout.write(json.dumps(record) + "\n")
     else:
         sys.stdout.write(f"nonstrict {__version__}\n")
     return ExitStatus.CLEAN

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.findings import Severity
 from nonstrict.report.context import renderer
-from nonstrict.report.records import record
+from nonstrict.report.records import records
 from nonstrict.report.style import Style, one_line, shown_position
 from nonstrict.report.summary import plural
 from nonstrict.rules.purity import FAMILIES, family
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Diagnostic, Location, RelatedLocation
     from nonstrict.report.context import Context
+    from nonstrict.report.record_types import AuditRecord
     from nonstrict.text.source import Source
 
 #: So many places that were not looked into are listed; the rest is counted.
@@ -48,23 +49,25 @@ class Audited(NamedTuple):
 def render(audited: Audited, output_format: str, context: Context) -> str:
     """The answer in `full` or `json`; other formats hold the findings only."""
     if output_format == "json":
-        return _json(audited, context)
+        import json
+
+        return json.dumps(record_of(audited, context), indent=2) + "\n"
     if output_format != "full":
         return renderer(output_format)((*audited.diagnostics, *audited.lost), context)
     return "".join(f"{line}\n" for line in _lines(audited, context))
 
 
-def _json(audited: Audited, context: Context) -> str:
-    import json
-
-    document = {
+def record_of(audited: Audited, context: Context) -> AuditRecord:
+    """The answer as a JSON object."""
+    return {
         "function": audited.function,
         "filename": context.absolute(audited.location.path),
         "location": {"row": audited.location.row, "column": audited.location.column},
         "marker": audited.marker,
         "verdict": audited.verdict,
         "findings": [
-            {"family": family(found.code), **record(found, context)} for found in (*audited.diagnostics, *audited.lost)
+            {"family": family(found["code"]), **found}
+            for found in records((*audited.diagnostics, *audited.lost), context)
         ],
         "not_looked_into": [
             {
@@ -77,7 +80,6 @@ def _json(audited: Audited, context: Context) -> str:
         ],
         "hidden": audited.hidden,
     }
-    return json.dumps(document, indent=2) + "\n"
 
 
 def _lines(audited: Audited, context: Context) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.report.sightings import ago
 from nonstrict.report.style import one_line
@@ -12,6 +12,8 @@ from nonstrict.report.summary import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from nonstrict.report.record_types import BudgetRecord, KnownRecord
 
 _NOUNS = {"graphs": "graph", "recompilations": "recompilation"}
 _WORDS = {"exceeded": "exceeded", "not-compiled": "not compiled", "fell": "fell", "not-known": "not known"}
@@ -135,7 +137,7 @@ def _counts(balance: Balance, *, locked: bool, confirmed: bool) -> Iterator[str]
         yield f"`nonstrict budget {options}` writes {entries} of what is known{must}."
 
 
-def record_of(balance: Balance) -> dict[str, Any]:
+def record_of(balance: Balance) -> BudgetRecord:
     """The budget as a JSON object."""
     return {
         "regions": [
@@ -156,7 +158,7 @@ def record_of(balance: Balance) -> dict[str, Any]:
     }
 
 
-def _known(known: Known | None) -> dict[str, Any] | None:
+def _known(known: Known | None) -> KnownRecord | None:
     if known is None:
         return None
     source, when = ("measured", known.when) if known.is_measured else ("predicted", None)

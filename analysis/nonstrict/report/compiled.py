@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.findings import Status
+from nonstrict.report.records import place_record
 from nonstrict.report.style import one_line, shown_position
 from nonstrict.report.summary import plural
 from nonstrict.report.verdicts import reason_of, tag
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from nonstrict.coverage import Region
     from nonstrict.findings import Break, Diagnostic, FallBack, Location, Measured
     from nonstrict.report.context import Context
+    from nonstrict.report.record_types import MeasuredRegionRecord, NotSeenRecord, SeenBreakRecord
 
 
 class SeenBreak(NamedTuple):
@@ -151,7 +153,7 @@ def _why_unseen(one: Diagnostic) -> str:
     return verdict.evidence
 
 
-def record_of(report: RegionReport, context: Context) -> dict[str, Any]:
+def record_of(report: RegionReport, context: Context) -> MeasuredRegionRecord:
     """The report as a JSON object."""
     measured = report.measured
     return {
@@ -190,9 +192,9 @@ def record_of(report: RegionReport, context: Context) -> dict[str, Any]:
     }
 
 
-def _break_record(seen: SeenBreak, context: Context) -> dict[str, Any]:
+def _break_record(seen: SeenBreak, context: Context) -> SeenBreakRecord:
     return {
-        **_place(seen.location, context),
+        **place_record(seen.location, context),
         "type": seen.broken.type,
         "id": seen.broken.id or None,
         "explanation": seen.broken.told or None,
@@ -203,18 +205,9 @@ def _break_record(seen: SeenBreak, context: Context) -> dict[str, Any]:
     }
 
 
-def _unseen_record(one: Diagnostic, context: Context) -> dict[str, Any]:
+def _unseen_record(one: Diagnostic, context: Context) -> NotSeenRecord:
     told = tag(one.verdict) if one.verdict is not None else None
-    return {**_place(one.location, context), "code": one.code, "verdict": told, "why": _why_unseen(one)}
-
-
-def _place(where: Location, context: Context) -> dict[str, Any]:
-    return {
-        "filename": context.absolute(where.path),
-        "cell": where.cell,
-        "location": {"row": where.row, "column": where.column},
-        "end_location": {"row": where.end_row, "column": where.end_column},
-    }
+    return {**place_record(one.location, context), "code": one.code, "verdict": told, "why": _why_unseen(one)}
 
 
 def texts_of(reports: Sequence[RegionReport]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from nonstrict.report.records import record
+from nonstrict.report.records import records
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,4 +16,4 @@ if TYPE_CHECKING:
 
 def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
     """The array, indented."""
-    return json.dumps([record(diagnostic, context) for diagnostic in diagnostics], indent=2) + "\n"
+    return json.dumps(records(diagnostics, context), indent=2) + "\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from nonstrict.report.records import record
+from nonstrict.report.records import records
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,4 +16,4 @@ if TYPE_CHECKING:
 
 def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
     """The objects, compact."""
-    return "".join(json.dumps(record(diagnostic, context), separators=(",", ":")) + "\n" for diagnostic in diagnostics)
+    return "".join(json.dumps(record, separators=(",", ":")) + "\n" for record in records(diagnostics, context))

@@ -1,18 +1,27 @@
-"""A diagnostic as the JSON object of `json` and `json-lines`: ruff's fields, and ours."""
+"""Diagnostics as the JSON objects of `json` and `json-lines`: ruff's fields, and ours."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from nonstrict.report.fingerprints import fingerprints
 from nonstrict.report.sightings import sighting_record
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nonstrict.findings import Diagnostic, LocatedFix, Location, Verdict
     from nonstrict.report.context import Context
+    from nonstrict.report.record_types import FindingRecord, FixRecord, PlaceRecord, PositionRecord, VerdictRecord
 
 
-def record(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
-    """The object of one diagnostic; rows and columns count from 1, columns in code points."""
+def records(diagnostics: Sequence[Diagnostic], context: Context) -> list[FindingRecord]:
+    """The objects of the diagnostics of a run; rows and columns count from 1, columns in code points."""
+    identities = fingerprints(diagnostics, context)
+    return [_record(one, identity, context) for one, identity in zip(diagnostics, identities, strict=True)]
+
+
+def _record(diagnostic: Diagnostic, fingerprint: str, context: Context) -> FindingRecord:
     location = diagnostic.location
     fixes = [_fix(fix, context) for fix in diagnostic.fixes]
     return {
@@ -21,8 +30,8 @@ def record(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
         "name": diagnostic.name,
         "severity": diagnostic.severity.label,
         "filename": context.absolute(location.path),
-        "location": {"row": location.row, "column": location.column},
-        "end_location": {"row": location.end_row, "column": location.end_column},
+        "location": _start(location),
+        "end_location": _end(location),
         "message": diagnostic.message,
         "note": diagnostic.note or None,
         "help": diagnostic.help or None,
@@ -33,21 +42,16 @@ def record(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
         "marker": diagnostic.marker or None,
         "observed": diagnostic.observed,
         "related": [
-            {
-                "filename": context.absolute(related.location.path),
-                "cell": related.location.cell,
-                "location": _start(related.location),
-                "end_location": {"row": related.location.end_row, "column": related.location.end_column},
-                "message": related.message,
-            }
-            for related in diagnostic.related
+            {**place_record(related.location, context), "message": related.message} for related in diagnostic.related
         ],
+        "links": diagnostic.links,
+        "fingerprint": fingerprint,
         "verdict": verdict_record(diagnostic.verdict) if diagnostic.verdict is not None else None,
         "sighting": sighting_record(diagnostic.sighting) if diagnostic.sighting is not None else None,
     }
 
 
-def _fix(fix: LocatedFix, context: Context) -> dict[str, Any]:
+def _fix(fix: LocatedFix, context: Context) -> FixRecord:
     """The object of a fix, with ruff's fields; as it may change several files, each edit names its own."""
     return {
         "applicability": fix.applicability.label,
@@ -58,14 +62,14 @@ def _fix(fix: LocatedFix, context: Context) -> dict[str, Any]:
                 "cell": edit.location.cell,
                 "content": edit.text,
                 "location": _start(edit.location),
-                "end_location": {"row": edit.location.end_row, "column": edit.location.end_column},
+                "end_location": _end(edit.location),
             }
             for edit in fix.edits
         ],
     }
 
 
-def verdict_record(verdict: Verdict) -> dict[str, Any]:
+def verdict_record(verdict: Verdict) -> VerdictRecord:
     """The object of a verdict; what it lacks is null."""
     return {
         "status": verdict.status.value,
@@ -87,5 +91,19 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _start(location: Location) -> dict[str, int]:
+def place_record(location: Location, context: Context) -> PlaceRecord:
+    """The object of a range in a file."""
+    return {
+        "filename": context.absolute(location.path),
+        "cell": location.cell,
+        "location": _start(location),
+        "end_location": _end(location),
+    }
+
+
+def _start(location: Location) -> PositionRecord:
     return {"row": location.row, "column": location.column}
+
+
+def _end(location: Location) -> PositionRecord:
+    return {"row": location.end_row, "column": location.end_column}

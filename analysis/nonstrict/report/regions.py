@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.coverage import graphs_told
 from nonstrict.report import sightings
+from nonstrict.report.records import place_record
 from nonstrict.report.style import Style, one_line, shown_position
 from nonstrict.report.summary import looked_at, plural
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from nonstrict.coverage import Break, Callee, Looked, Option, Part, Region
     from nonstrict.findings import Location, Measured, Related, Span
     from nonstrict.report.context import Context
+    from nonstrict.report.record_types import PlaceRecord, RegionRecord, RelatedRecord
     from nonstrict.text.source import Source
 
 #: So many callers, and places that were not looked into, are listed; the rest is counted.
@@ -56,7 +58,7 @@ def render(shown: Shown, output_format: str, context: Context) -> str:
     if output_format == "json":
         import json
 
-        return json.dumps([_record(region, shown, context) for region in shown.looked.regions], indent=2) + "\n"
+        return json.dumps(records(shown, context), indent=2) + "\n"
     style = Style(context.color)
     blocks = ["\n".join(_block(region, shown, style)) for region in shown.looked.regions]
     return "".join(f"{block}\n\n" for block in blocks) + looked_at(shown.looked.counts, context.torches, told=True)
@@ -163,8 +165,13 @@ def _listed(heading: str, places: Sequence[Related | Callee], shown: Shown) -> I
 # -- JSON ---------------------------------------------------------------------------------------------------------
 
 
-def _record(region: Region, shown: Shown, context: Context) -> dict[str, Any]:
-    least, most = region.graphs or (None, None)
+def records(shown: Shown, context: Context) -> list[RegionRecord]:
+    """The objects of all regions."""
+    return [_record(region, shown, context) for region in shown.looked.regions]
+
+
+def _record(region: Region, shown: Shown, context: Context) -> RegionRecord:
+    least, most = region.graphs or (0, 0)
     return {
         "function": region.function or None,
         **_place(region.span, shown, context),
@@ -219,15 +226,9 @@ def _open_options(options: Sequence[Option], prefix: str = "") -> Iterator[str]:
         yield from _open_options(one.entries or (), f"{prefix}{one.name}.")
 
 
-def _related(places: Sequence[Related | Callee], shown: Shown, context: Context) -> list[dict[str, Any]]:
+def _related(places: Sequence[Related | Callee], shown: Shown, context: Context) -> list[RelatedRecord]:
     return [{**_place(place.span, shown, context), "message": place.message} for place in places]
 
 
-def _place(span: Span, shown: Shown, context: Context) -> dict[str, Any]:
-    where = shown.at(span)
-    return {
-        "filename": context.absolute(where.path),
-        "cell": where.cell,
-        "location": {"row": where.row, "column": where.column},
-        "end_location": {"row": where.end_row, "column": where.end_column},
-    }
+def _place(span: Span, shown: Shown, context: Context) -> PlaceRecord:
+    return place_record(shown.at(span), context)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nonstrict.findings import Diagnostic, Measured, Sighting
+    from nonstrict.report.record_types import RunRecord, SightingRecord
 
 #: From so many seconds on, tenths are not told.
 _WHOLE = 10
@@ -75,7 +76,7 @@ def seen(measured: Measured, when: float) -> str:
     return ", ".join((f"observed {ago(when)}", *parts, _seconds(measured.seconds), *left))
 
 
-def ran_record(measured: Measured, when: float) -> dict[str, Any]:
+def ran_record(measured: Measured, when: float) -> RunRecord:
     """What a run made of a region, as a JSON object."""
     return {
         "when": _stamp(when),
@@ -92,7 +93,7 @@ def ran_record(measured: Measured, when: float) -> dict[str, Any]:
     }
 
 
-def sighting_record(sighting: Sighting) -> dict[str, Any]:
+def sighting_record(sighting: Sighting) -> SightingRecord:
     """The sighting as a JSON object."""
     return {
         "when": _stamp(sighting.when),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from nonstrict.findings import Diagnostic
     from nonstrict.report.context import Context
+    from nonstrict.report.record_types import StatisticRecord
 
 
 def render_statistics(diagnostics: Sequence[Diagnostic], context: Context, *, as_json: bool) -> str:
@@ -27,12 +28,13 @@ def render_statistics(diagnostics: Sequence[Diagnostic], context: Context, *, as
     if as_json:
         import json
 
-        items = [
-            {"code": code, "name": name, "severity": labels[severity].label, "count": len(found)}
-            | {"fixable": sum(is_fixable(one, context) for one in found)}
-            | ({"verdicts": counts(found)} if confirmed else {})
-            for (code, name, severity), found in rows
-        ]
+        items: list[StatisticRecord] = []
+        for (code, name, severity), found in rows:
+            fixable = sum(is_fixable(one, context) for one in found)
+            label = labels[severity].label
+            items.append({"code": code, "name": name, "severity": label, "count": len(found), "fixable": fixable})
+            if confirmed:
+                items[-1]["verdicts"] = counts(found)
         return json.dumps(items, indent=2) + "\n"
     style = Style(context.color)
     width = max((len(str(len(found))) for _, found in rows), default=0)
