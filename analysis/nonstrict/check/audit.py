@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.faults import Faults, examined_by
+from nonstrict.check.targets import TargetError
 from nonstrict.findings import INTERNAL_FAULT, RelatedLocation, Severity
 from nonstrict.report.audit import Audited
 
@@ -29,7 +30,7 @@ _MAX_PASSES = 10
 _OFFERED = 5
 
 
-class AuditError(Exception):
+class AuditError(TargetError):
     """The question cannot be answered; the message is for users."""
 
 

@@ -30,7 +30,8 @@ class RunOptions(NamedTuple):
     directories below that of the main settings; None where only the main settings count. `jobs` 0 means as many
     as there are processors. `cache` allows reading the cache, and writing it if it `keeps` what is found. `progress` is
     told how many marked functions are done, and how many there are. `overlays` are sources that stand for files of the
-    same path. `kept`, `probes`, `fixes`, `regions`: see `AnalysisOptions`. `home`: see `environments_of`.
+    same path, `unsaved` texts by path of files that are checked whether they are on the disk or not. `kept`, `probes`,
+    `fixes`, `regions`: see `AnalysisOptions`. `home`: see `environments_of`.
     """
 
     jobs: int = 0
@@ -45,6 +46,7 @@ class RunOptions(NamedTuple):
     fixes: Applicability | None = Applicability.DISPLAY
     regions: bool = False
     home: Home | None = None
+    unsaved: Mapping[str, str] = {}
 
 
 class CheckResult(NamedTuple):
@@ -93,16 +95,19 @@ def check(paths: Sequence[str], settings: Settings, options: RunOptions | None =
 def _checked(paths: Sequence[str], settings: Settings, options: RunOptions, losses: Losses) -> CheckResult:
     """The result, but for the faults of the cache, which cost no finding."""
     discovery = discover(paths, settings, options.nested)
-    standard_input = None
-    if options.standard_input is not None:
-        discovery, standard_input = _with_standard_input(discovery, *options.standard_input)
+    unsaved: dict[str, Source] = {}
+    given = (options.standard_input,) if options.standard_input is not None else ()
+    for name, content in (*given, *options.unsaved.items()):
+        discovery, source = _with_unsaved(discovery, name, content)
+        if source is not None:
+            unsaved[source.path] = source
     failures = _sentences(discovery.failures)
     if not discovery.files and not discovery.faults:
         _validated(settings)
         return CheckResult((), 0, failures, {}, unread=discovery.failures)
-    special = options.standard_input is not None or options.overlays or options.regions
+    special = unsaved or options.overlays or options.regions
     if not options.cache or special or discovery.faults:
-        return _analysed(discovery, settings, options, standard_input, None)[0]
+        return _analysed(discovery, settings, options, unsaved, None)[0]
     cache, hit = _remembered(paths, discovery, settings, options, losses)
     if cache is not None and hit is not None:
         count = len(discovery.files) - len(hit.unread)
@@ -111,7 +116,7 @@ def _checked(paths: Sequence[str], settings: Settings, options: RunOptions, loss
         told = CheckResult(hit.diagnostics, count, _sentences(unread), {}, True, checked, unread=unread)
         return told._replace(counts=hit.counts, nested=discovery.nested, torches=cache.torches)
     memory = _memory(cache, options) if cache is not None else None
-    result, dependencies = _analysed(discovery, settings, options, None, memory)
+    result, dependencies = _analysed(discovery, settings, options, {}, memory)
     # A fault may be gone with the next run, or its traceback be wanted.
     if cache is not None and memory is not None and options.keeps and memory.rest is not None and not result.faulty:
         from nonstrict.check.cache.runs import Entry
@@ -141,12 +146,13 @@ def _remembered(
     return None, None
 
 
-def _with_standard_input(discovery: Discovery, name: str, data: bytes) -> tuple[Discovery, Source | None]:
-    """The discovery with one more file, which is not on the disk; a failure if its bytes are no text."""
-    from nonstrict.text.source import UnreadableSource, source_from_bytes
+def _with_unsaved(discovery: Discovery, name: str, content: bytes | str) -> tuple[Discovery, Source | None]:
+    """The discovery with one more file, which is not read from the disk; a failure if its bytes are no text."""
+    from nonstrict.text.source import UnreadableSource, source_from_bytes, source_from_text
 
     try:
-        source = source_from_bytes(name, data)
+        is_text = isinstance(content, str)
+        source = source_from_text(name, content) if is_text else source_from_bytes(name, content)
     except UnreadableSource as error:
         return discovery._replace(failures=(*discovery.failures, (name, error.reason))), None
     absolute = os.path.abspath(name)
@@ -170,7 +176,7 @@ def _analysed(
     discovery: Discovery,
     settings: Settings,
     options: RunOptions,
-    standard_input: Source | None,
+    unsaved: Mapping[str, Source],
     memory: PartsMemory | None,
 ) -> tuple[CheckResult, tuple[str, ...]]:
     """Analyse the files: the result, and the further files that it depends on."""
@@ -180,7 +186,7 @@ def _analysed(
     presenter = Presenter(settings, discovery.nested)
     faults = Faults()
     environments = _environments(settings, discovery, faults, options.home)
-    analysis = _analysis(discovery, environments, options, standard_input, memory)
+    analysis = _analysis(discovery, environments, options, unsaved, memory)
     analysis.findings.extend((*discovery.faults, *faults.found))
     diagnostics = presenter.diagnostics(analysis, options.overlays)
     lost_things = sentences(diagnostics)
@@ -220,7 +226,7 @@ def _analysis(
     discovery: Discovery,
     environments: Environments,
     options: RunOptions,
-    standard_input: Source | None,
+    unsaved: Mapping[str, Source],
     memory: PartsMemory | None,
 ) -> Analysis:
     """Run the analysis for the torch of the user's environments."""
@@ -234,10 +240,7 @@ def _analysis(
             explicit=discovery.explicit,
             jobs=options.jobs or _processors(),
             progress=options.progress,
-            overlays={
-                **({standard_input.path: standard_input} if standard_input is not None else {}),
-                **options.overlays,
-            },
+            overlays={**unsaved, **options.overlays},
             kept=options.kept,
             probes=options.probes,
             fixes=options.fixes,

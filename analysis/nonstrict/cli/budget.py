@@ -110,7 +110,7 @@ class _Projects(NamedTuple):
 def _known(settings: Settings, options: argparse.Namespace) -> tuple[Sequence[Figures], _Projects, Sequence[str]]:
     """What is known of the regions, the settings that count for them, and what could not be read or run."""
     from nonstrict.check.budgets import figures
-    from nonstrict.cli.importing import runs_of
+    from nonstrict.check.kept_runs import runs_of
 
     wanted = RunOptions(jobs=options.jobs, kept=options.kept, fixes=None, regions=True, probes=options.confirm)
     nested = nested_settings(options, lambda settings: environment_overrides(settings, options))

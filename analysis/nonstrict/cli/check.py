@@ -244,7 +244,7 @@ class _Run:
 
     def _sighted(self, new: CheckResult, known: Sequence[Diagnostic]) -> CheckResult:
         """A result with what real runs did, where there are any."""
-        from nonstrict.cli.importing import sightings
+        from nonstrict.check.kept_runs import sightings
 
         with self._losses.losing("what runs did is not told", _top(self._options)):
             return sightings(new, known, self._settings)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Protocol
 
+from nonstrict.settings.choosing import settings_below, settings_over
 from nonstrict.settings.errors import ConfigurationError
-from nonstrict.settings.model import Settings, default_settings
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
 
     from nonstrict.check.files import NestedSettings
+    from nonstrict.settings.model import Settings
 
 
 class ArgumentGroup(Protocol):
@@ -59,43 +60,16 @@ def main_settings(paths: Sequence[str], options: argparse.Namespace) -> Settings
         raise ConfigurationError(f"--config takes a file or `KEY = VALUE`, not {given}.")
     if files and options.isolated:
         raise ConfigurationError("--isolated and --config FILE exclude each other. Drop one of them.")
-    if options.isolated:
-        return default_settings(os.getcwd())
-    if files:
-        from nonstrict.settings.load import settings_from_file
-
-        return settings_from_file(files[0])._replace(root=os.getcwd())
-    from nonstrict.settings.load import nearest_settings
-
-    return nearest_settings(common_directory(paths)) or default_settings(os.getcwd())
+    return settings_over(paths, files[0] if files else None, isolated=options.isolated)
 
 
 def nested_settings(options: argparse.Namespace, on_top: Callable[[Settings], Settings]) -> NestedSettings | None:
     """What asks for the settings of directories below, with those of the command line `on_top`; None if none count."""
     if options.isolated or not all(is_assignment(item) for item in options.config):
         return None
-
-    def below(directory: str, names: Collection[str]) -> Settings | None:
-        from nonstrict.settings.load import settings_in
-
-        settings = settings_in(directory, names)
-        return on_top(settings) if settings is not None else None
-
-    return below
+    return settings_below(on_top)
 
 
 def is_assignment(item: str) -> bool:
     """Whether a value of `--config` is `key = value` and not a file."""
     return "=" in item and not os.path.exists(item)
-
-
-def common_directory(paths: Sequence[str]) -> str:
-    """The deepest absolute directory that holds all paths; the working directory if there is none."""
-    absolute = [os.path.abspath(path) for path in paths if path != "-"]
-    if not absolute:
-        return os.getcwd()
-    try:
-        common = os.path.commonpath(absolute)
-    except ValueError:  # different drives
-        return os.getcwd()
-    return common if os.path.isdir(common) else os.path.dirname(common)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from typing import TYPE_CHECKING
 
+from nonstrict.check.repository import repository_around
 from nonstrict.check.run import RunOptions, check
+from nonstrict.check.targets import TargetError, missed, named_target, tried
 from nonstrict.cli.check_arguments import add_confirm_arguments, number_of_processes
 from nonstrict.cli.configuration import add_configuration_arguments, main_settings
 from nonstrict.cli.confirming import Progress, experiments, notice, trusting
@@ -17,25 +18,17 @@ from nonstrict.cli.overrides import environment_overrides, format_of_environment
 from nonstrict.cli.rendering import rendered
 from nonstrict.cli.status import ExitStatus
 from nonstrict.cli.terminal import use_color
-from nonstrict.findings import UNEXPLAINED, Status
-from nonstrict.report.records import verdict_record
+from nonstrict.findings import Status
 from nonstrict.report.verdicts import sentence
 from nonstrict.settings.errors import ConfigurationError
 from nonstrict.settings.model import FORMATS
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Sequence
 
-    from nonstrict.check.run import CheckResult
+    from nonstrict.check.targets import Tried
     from nonstrict.findings import Diagnostic
-    from nonstrict.report.compiled import RegionReport
-    from nonstrict.report.context import Context
     from nonstrict.settings.model import Settings
-
-#: The rule of questions that experiments answer.
-#: The kind of marker of compiled regions.
-_COMPILED = "compiled"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,12 +68,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Confirm, report, and say by the exit status how it went."""
     options.silent = False
-    path, separator, function = options.target.partition("::")
-    if separator and not function:
-        return report_failure(
-            f"`{options.target}` names no function. Write FILE, FILE::FUNCTION or FILE::Class.method."
-        )
     try:
+        path, function = named_target(options.target)
         for mistake in mistakes_about_places(options):
             return report_failure(mistake)
         if options.show and (options.cluster or options.workers):
@@ -99,77 +88,19 @@ def run(options: argparse.Namespace) -> int:
         if options.show:
             return _show(path, function, settings, options)
         result = check([path], settings, RunOptions(jobs=options.jobs, probes=True, regions=True))
-        return _confirmed(result, path, function, settings, options)
-    except ConfigurationError as error:
+        done = tried(result, path, function, lambda kept, others: experiments(kept, settings, options, others))
+        return _report(done, settings, options)
+    except (ConfigurationError, TargetError) as error:
         return report_failure(str(error))
 
 
-def _confirmed(
-    result: CheckResult, path: str, function: str, settings: Settings, options: argparse.Namespace
-) -> ExitStatus:
-    """Run the experiments of a file, or of one function of it, and report."""
-    from nonstrict.check.region_reports import region_reports
-
-    known = [one.function for one in result.diagnostics]
-    named = _named(function, known)
-    if len(named) > 1:
-        names = ", ".join(f"`{one}`" for one in named)
-        return report_failure(f"`{function}` may be any of {names}. Write {path}::{named[0]}, for instance.")
-    kept = tuple(one for one in result.diagnostics if not function or one.function in named)
-    if not kept and not result.failures:
-        return _nothing(function, path, known, result)
-    others = tuple(one for one in result.diagnostics if one not in kept and one.code != UNEXPLAINED)
-    answer = experiments(result._replace(diagnostics=kept), settings, options, others)
-    # The driver of one region may call others.
-    told = tuple(one for one in answer.diagnostics if not (function and one.observed) or one.function in named)
-    result = result._replace(diagnostics=told, failures=(*result.failures, *answer.failures))
-    functions = {one.function for one in kept if one.marker == _COMPILED}
-    regions = region_reports(answer.measured, told, others, result.read, functions, result.looked.regions)
-    return _report(result, answer.answers, regions, settings, options)
-
-
-def _named(name: str, functions: Sequence[str]) -> list[str]:
-    """The functions that a name may mean: as a whole, the class of a module, or the last part of a name."""
-    from nonstrict.confirm.recorded import plain_name
-
-    known = list(dict.fromkeys(functions))
-    for meant in (name, f"{name}.forward"):
-        if found := [one for one in known if meant in {one, plain_name(one)}]:
-            return found
-    return [one for one in known if one and one.rpartition(".")[2] == name]
-
-
-def _nothing(function: str, path: str, known: Iterable[str], result: CheckResult) -> ExitStatus:
-    idle = {one.function: one.wasted for one in result.looked.regions if one.wasted}
-    if function and (meant := _named(function, [*idle])):
-        return report_failure("\n".join(f"Nothing is compiled of `{one}`: {idle[one]}" for one in meant))
-    what = f"no marked function or region `{function}`" if function else "no marked functions and no regions"
-    names = ", ".join(f"`{one}`" for one in dict.fromkeys(known) if one)
-    there = f"there are {names}" if names else f"`nonstrict regions {path}` shows what is looked at"
-    return report_failure("\n".join((f"{path} has {what}; {there}", *_missed(result, color=False))))
-
-
-def _missed(result: CheckResult, *, color: bool) -> Iterator[str]:
-    """The regions that are not run because it is not known what they compile."""
-    from nonstrict.report.regions import Shown, not_looked_at
-    from nonstrict.report.style import Style
-
-    shown = Shown(result.looked, result.read)
-    yield from (not_looked_at(one, shown, Style(color)) for one in result.looked.regions if one.missed)
-
-
-def _report(
-    result: CheckResult,
-    answers: Sequence[Diagnostic],
-    regions: Sequence[RegionReport],
-    settings: Settings,
-    options: argparse.Namespace,
-) -> ExitStatus:
+def _report(done: Tried, settings: Settings, options: argparse.Namespace) -> ExitStatus:
     """Write the findings, in words the functions that are as they should be, and what torch made of the regions."""
     from nonstrict.report.compiled import texts_of
     from nonstrict.report.context import Context, Lines, renderer
     from nonstrict.report.regions import Shown
 
+    result, answers, regions, _ = done
     output_format = options.output_format or format_of_environment() or settings.output_format
     context = Context(
         lines=Lines(result.read),
@@ -180,15 +111,20 @@ def _report(
         counts=not options.quiet,
         torches=result.torches,
         regions=Shown(result.looked, result.read, parts=True),
-        measured=tuple(regions),
+        measured=regions,
+        repository=repository_around(os.getcwd()),
     )
     text, unshown = rendered(renderer(output_format), result.diagnostics, context)
-    sys.stdout.write(_with_regions(text, regions, answers, context) if output_format == "json" else text)
+    if output_format == "json":
+        from nonstrict.report.confirmed import with_regions
+
+        text = with_regions(text, regions, answers, context)
+    sys.stdout.write(text)
     if output_format == "full" and not options.quiet:
         sys.stdout.write("".join(f"{_answer(one)}\n" for one in answers))
     if output_format == "full":
-        missed = "\n".join(_missed(result, color=context.color)) if "::" not in options.target else ""
-        sys.stdout.write(texts_of(regions) + (f"\n{missed}\n" if missed else ""))
+        left = "\n".join(missed(result, color=context.color)) if "::" not in options.target else ""
+        sys.stdout.write(texts_of(regions) + (f"\n{left}\n" if left else ""))
     failures = (*result.failures, *unshown)
     for failure in failures:
         report_failure(failure)
@@ -196,24 +132,6 @@ def _report(
         return ExitStatus.FAILURE
     failing = any(diagnostic.severity >= settings.fail_on for diagnostic in result.diagnostics)
     return ExitStatus.FINDINGS if failing else ExitStatus.CLEAN
-
-
-def _with_regions(
-    findings: str, regions: Sequence[RegionReport], answers: Sequence[Diagnostic], context: Context
-) -> str:
-    """The findings, which are JSON, the regions, and what could not be run though no finding is about it, as one."""
-    from nonstrict.report.compiled import record_of
-
-    told = {
-        "findings": json.loads(findings),
-        "regions": [record_of(one, context) for one in regions],
-        "not_run": [
-            {"function": one.function, "verdict": verdict_record(one.verdict)}
-            for one in answers
-            if one.verdict is not None and one.verdict.status is Status.INCONCLUSIVE
-        ],
-    }
-    return f"{json.dumps(told, indent=2)}\n"
 
 
 def _answer(probe: Diagnostic) -> str:

@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _rendered(result: CheckResult, settings: Settings, options: argparse.Namespace) -> str:
-    from nonstrict.cli.importing import runs_of
+    from nonstrict.check.kept_runs import runs_of
     from nonstrict.report.context import Context, Lines
     from nonstrict.report.regions import Shown, render
 

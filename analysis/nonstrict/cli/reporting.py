@@ -91,8 +91,8 @@ def _rendered(
 
 def _detailed(context: Context, result: CheckResult, settings: Settings) -> Context:
     """The same with what is known of the compiled regions, and what experiments saw of them."""
+    from nonstrict.check.kept_runs import runs_of
     from nonstrict.check.region_reports import region_reports
-    from nonstrict.cli.importing import runs_of
     from nonstrict.report.regions import Shown
 
     regions = Shown(result.looked, result.read, parts=True, runs=runs_of(settings, result.nested))

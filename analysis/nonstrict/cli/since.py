@@ -12,9 +12,10 @@ from nonstrict.check.run import RunOptions, check
 from nonstrict.check.since.caused import Before, identities
 from nonstrict.check.since.git import repository_of
 from nonstrict.check.since.trees import folder_of
-from nonstrict.cli.configuration import common_directory, main_settings, nested_settings
+from nonstrict.cli.configuration import main_settings, nested_settings
 from nonstrict.cli.overrides import overridden
 from nonstrict.cli.wanted import least_wanted
+from nonstrict.settings.choosing import common_directory
 from nonstrict.settings.errors import ConfigurationError
 
 if TYPE_CHECKING:

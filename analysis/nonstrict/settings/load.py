@@ -10,12 +10,14 @@ from nonstrict.settings.errors import ConfigurationError, Place, invalid
 from nonstrict.settings.model import Settings, default_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from nonstrict.findings import Diagnostic
 
 #: In a directory the first of these that configures the tool counts.
 CONFIG_NAMES = (".nonstrict.toml", "nonstrict.toml", "pyproject.toml")
+#: What stands for the path of a file where settings come from an option, or from a program.
+_GIVEN = ("--config", "settings")
 
 
 def nearest_settings(directory: str) -> Settings | None:
@@ -76,9 +78,7 @@ def settings_from_assignment(base: Settings, assignment: str) -> Settings:
     from nonstrict.settings.toml import parsed
 
     try:
-        document = Document("--config", assignment, parsed("--config", assignment, advice=""))
-        named = base.python_by_user or "python" in document.content
-        return _applied(base, document, os.getcwd())._replace(python_by_user=named)
+        return _by_user(base, Document(_GIVEN[0], assignment, parsed(_GIVEN[0], assignment, advice="")))
     except ConfigurationError as error:
         detail = error.diagnostics[0] if error.diagnostics else None
         advice = f" {detail.help}" if detail and detail.help else ""
@@ -86,10 +86,29 @@ def settings_from_assignment(base: Settings, assignment: str) -> Settings:
         raise ConfigurationError(f"--config '{assignment}': {reason}.{advice}") from None
 
 
+def settings_from_values(base: Settings, values: Mapping[str, object]) -> Settings:
+    """`base` with values by key on top, as TOML has them; relative paths belong to the working directory.
+
+    Raises:
+        ConfigurationError: a key or a value is not known.
+    """
+    try:
+        return _by_user(base, Document(_GIVEN[1], "", values))
+    except ConfigurationError as error:
+        told = (f"{_elsewhere(one)}{one.message}. {one.help}".rstrip() for one in error.diagnostics)
+        raise ConfigurationError("\n".join(told)) from None
+
+
+def _by_user(base: Settings, document: Document) -> Settings:
+    """`base` with a document on top that comes from the user, and no file that may have come with the project."""
+    named = base.python_by_user or "python" in document.content
+    return _applied(base, document, os.getcwd())._replace(python_by_user=named)
+
+
 def _elsewhere(mistake: Diagnostic) -> str:
     """Where a mistake is that is not in the assignment itself, but in a file that it names."""
     place = mistake.location
-    return "" if place.path == "--config" else f"{place.path}:{place.row}:{place.column}: "
+    return "" if place.path in _GIVEN else f"{place.path}:{place.row}:{place.column}: "
 
 
 def misnamed_rule(settings: Settings, selector: str, message: str, advice: str) -> ConfigurationError:
