@@ -179,6 +179,15 @@ def test_calls_of_several_threads(project: Path):
     assert (sys.getrecursionlimit(), threading.stack_size()) == (limit, stack)
 
 
+@pytest.mark.torch
+def test_experiments_of_several_threads(project: Path):
+    (project / "other.py").write_text(REGION)
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda name: api.confirm(name, cache=False), ["region.py", "other.py"]))
+    verdicts = [[one.verdict.status for one in result.findings if one.verdict is not None] for result in found]
+    assert verdicts == [[api.Status.CONFIRMED], [api.Status.CONFIRMED]]
+
+
 # -- what is checked --------------------------------------------------------------------------------------------------
 
 

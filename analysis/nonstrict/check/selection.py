@@ -152,7 +152,7 @@ def _resolved(selector: str, settings: Settings, rules: Mapping[str, Rule]) -> l
         if _is_code(plain)
         else [code for code, rule in rules.items() if rule.name == plain]
     )
-    if found or plain in _CATEGORIES:
+    if found or plain in CATEGORIES:
         return found
     from difflib import get_close_matches
 
@@ -165,4 +165,4 @@ def _resolved(selector: str, settings: Settings, rules: Mapping[str, Rule]) -> l
 
 
 #: Families of the catalogue: they may be selected although none of their rules is built yet.
-_CATEGORIES = frozenset({"NST", *(f"NST{digit}" for digit in "12345679")})
+CATEGORIES = frozenset({"NST", *(f"NST{digit}" for digit in "12345679")})

@@ -26,6 +26,7 @@ COMMANDS = {
     "mcp": ("mcp", "speak the model context protocol with an agent (needs nonstrict[mcp])"),
     "rule": ("rule", "explain a rule, or list all rules"),
     "config": ("config", "list and explain the configuration keys"),
+    "schema": ("schema", "show the JSON schema of the settings, or of what a command writes as JSON"),
     "trust": ("trust", "say which folders may bring the interpreter that experiments run in"),
     "completion": ("completion", "write a script that has a shell complete commands, options and rules"),
     "clean": ("clean", "remove the caches of a project"),

@@ -1,0 +1,1 @@
+"""JSON schemas, made of the declarations that the program itself goes by."""
