@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from nonstrict.check.analysis import Analysis
+    from nonstrict.check.cache.held import Held
     from nonstrict.check.cache.parts import PartsMemory
     from nonstrict.check.cache.runs import Cache, Entry
     from nonstrict.check.environment import Environments, Home
@@ -31,7 +32,8 @@ class RunOptions(NamedTuple):
     as there are processors. `cache` allows reading the cache, and writing it if it `keeps` what is found. `progress` is
     told how many marked functions are done, and how many there are. `overlays` are sources that stand for files of the
     same path, `unsaved` texts by path of files that are checked whether they are on the disk or not. `kept`, `probes`,
-    `fixes`, `regions`: see `AnalysisOptions`. `home`: see `environments_of`.
+    `fixes`, `regions`: see `AnalysisOptions`. `home`: see `environments_of`. `held` is what a process keeps that runs
+    again and again: with it, the cache is used in memory, whether it is allowed on the disk or not.
     """
 
     jobs: int = 0
@@ -47,6 +49,7 @@ class RunOptions(NamedTuple):
     regions: bool = False
     home: Home | None = None
     unsaved: Mapping[str, str] = {}
+    held: Held | None = None
 
 
 class CheckResult(NamedTuple):
@@ -106,10 +109,12 @@ def _checked(paths: Sequence[str], settings: Settings, options: RunOptions, loss
         _validated(settings)
         return CheckResult((), 0, failures, {}, unread=discovery.failures)
     special = unsaved or options.overlays or options.regions
-    if not options.cache or special or discovery.faults:
+    if not (options.cache or options.held is not None) or special or discovery.faults:
         return _analysed(discovery, settings, options, unsaved, None)[0]
     cache, hit = _remembered(paths, discovery, settings, options, losses)
     if cache is not None and hit is not None:
+        if options.held is not None:
+            options.held.note(cache, (), cache.rest)
         count = len(discovery.files) - len(hit.unread)
         checked = () if hit.unread else tuple(discovery.files)
         unread = (*discovery.failures, *hit.unread)
@@ -117,6 +122,8 @@ def _checked(paths: Sequence[str], settings: Settings, options: RunOptions, loss
         return told._replace(counts=hit.counts, nested=discovery.nested, torches=cache.torches)
     memory = _memory(cache, options) if cache is not None else None
     result, dependencies = _analysed(discovery, settings, options, {}, memory)
+    if options.held is not None:
+        options.held.note(cache, dependencies, memory.rest if memory is not None else None)
     # A fault may be gone with the next run, or its traceback be wanted.
     if cache is not None and memory is not None and options.keeps and memory.rest is not None and not result.faulty:
         from nonstrict.check.cache.runs import Entry
@@ -141,7 +148,8 @@ def _remembered(
     from nonstrict.check.cache.store import cache_directory
 
     with losses.losing("the cache was not read", cache_directory(settings)):
-        cache = open_cache(paths, discovery, settings, options.home, fixes=options.fixes)
+        home, held = options.home, options.held
+        cache = open_cache(paths, discovery, settings, home, fixes=options.fixes, held=held)
         return cache, cache.load()
     return None, None
 

@@ -5,7 +5,6 @@ Questions are sorted by the folder whose entries answer them: where a folder is 
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,7 +36,7 @@ class Rest(NamedTuple):
 
 def kept(questions: Questions, cache: Cache, before: Rest | None) -> Rest:
     """Keep questions with their answers, together with those that a run kept `before` and still hold."""
-    from nonstrict.check.cache.runs import identity, packed
+    from nonstrict.check.cache.runs import identity
 
     places = cache.places
     files = dict(before.files) if before is not None else {}
@@ -49,7 +48,7 @@ def kept(questions: Questions, cache: Cache, before: Rest | None) -> Rest:
             continue
         folder = _ANYWHERE if question.ask is Ask.MATCHES else places.shared(os.path.dirname(question.path))
         by_folder.setdefault(folder, {})[f"{question.ask.value} {path}"] = _shared(question.ask, answer, places)
-    cache.entries.write(_name(cache), packed(by_folder))
+    cache.entries.keep(_name(cache), by_folder)
     return Rest(tuple(sorted(by_folder)), files, identity(by_folder))
 
 
@@ -86,16 +85,23 @@ def _kept_before(cache: Cache, rest: Rest) -> dict[str, dict[str, str]]:
     """
     from nonstrict.check.cache.runs import identity
 
-    data = cache.entries.read(_name(cache))
-    known: dict[str, dict[str, str]] = json.loads(data) if data is not None else {}
+    known: dict[str, dict[str, str]] = cache.entries.load(_name(cache)) or {}
     return known if identity(known) == rest.identity else {}
 
 
+def questions_of(rest: Rest, cache: Cache) -> list[Question]:
+    """The questions that were kept, but for those of what files hold."""
+    kept_before = _kept_before(cache, rest).values()
+    return [_question(asked, cache.places) for told in kept_before for asked in told]
+
+
+def _question(asked: str, places: Places) -> Question:
+    ask, _, path = asked.partition(" ")
+    return Question(Ask(ask), places.here(path))
+
+
 def _same(told: Mapping[str, str], places: Places) -> bool:
-    questions: dict[Question, str] = {}
-    for asked, answer in told.items():
-        ask, _, path = asked.partition(" ")
-        questions[Question(Ask(ask), places.here(path))] = answer
+    questions = {_question(asked, places): answer for asked, answer in told.items()}
     return all(_shared(question.ask, now, places) == before for question, before, now in answers_now(questions))
 
 

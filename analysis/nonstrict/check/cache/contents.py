@@ -7,7 +7,6 @@ not have ticked in between.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from hashlib import blake2b
@@ -38,11 +37,9 @@ class Contents:
         self._noted: dict[str, list[object]] = {}
         self._changed = False
         self._used: set[str] = set()
-        data = store.read(_NAME)
-        if data is not None:
-            document = json.loads(data)
-            if document.get("machine") == _machine():
-                self._noted = document["files"]
+        document = store.load(_NAME)
+        if document is not None and document.get("machine") == _machine():
+            self._noted = document["files"]
 
     def digest(self, path: str) -> str:
         """What identifies the bytes of a file; `GONE` if it cannot be read."""
@@ -78,8 +75,7 @@ class Contents:
         if self._changed:
             if len(self._noted) > _MAX_NOTES:
                 self._noted = {what: note for what, note in self._noted.items() if what in self._used}
-            document = {"machine": _machine(), "files": self._noted}
-            self._store.write(_NAME, json.dumps(document, separators=(",", ":")).encode())
+            self._store.keep(_NAME, {"machine": _machine(), "files": self._noted})
 
     def note(self, what: str, state: list[int], told: str = "") -> None:
         """Note something for a state, unless that is so young that another may look the same."""

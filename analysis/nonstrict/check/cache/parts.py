@@ -7,14 +7,12 @@ what it puts on `sys.path`.
 
 from __future__ import annotations
 
-import json
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from nonstrict.check.cache.asked import Rest, hold, kept
 from nonstrict.check.cache.glances import Glances
 from nonstrict.check.cache.records import Unknown, read, written
-from nonstrict.check.cache.runs import packed
 from nonstrict.check.faults import is_faulty
 from nonstrict.check.registering import far_reaching
 from nonstrict.check.shares import Ground, Known, Portion, Share
@@ -71,10 +69,10 @@ class PartsMemory:
 
     def recall(self, texts: Bytes, wrapping: frozenset[str]) -> Known | None:
         """What is known of the files as they are now; see `Memory`."""
-        data = self._cache.entries.read(self._name)
-        if data is None:
+        document: dict[str, Any] | None = self._cache.entries.load(self._name)
+        if document is None:
             return None
-        recall = _Recall(self._cache, json.loads(data), texts)
+        recall = _Recall(self._cache, document, texts)
         known = recall.known(wrapping)
         if known is not None:
             self.rest = self._before = recall.rest
@@ -121,7 +119,7 @@ class PartsMemory:
             "answers": _answers(answers, numbers),
             "parts": parts,
         }
-        cache.entries.write(self._name, packed(document))
+        cache.entries.keep(self._name, document)
 
     def _portion(self, portion: Portion, numbers: Mapping[str, int], order: Mapping[Asked, int]) -> _Part:
         share, places = portion.share, self._cache.places

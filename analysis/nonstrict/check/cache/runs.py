@@ -6,7 +6,6 @@ analysis read and asked of the disk besides is as it was. Paths are kept as ever
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nonstrict.check.cache.contents import Contents
 from nonstrict.check.cache.places import Places
 from nonstrict.check.cache.records import Unknown, read, written
-from nonstrict.check.cache.store import Store, cache_directory
+from nonstrict.check.cache.store import Store, cache_directory, packed
 from nonstrict.check.environment import environments_of
 from nonstrict.coverage import Counts
 
@@ -24,12 +23,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from nonstrict.check.cache.asked import Rest
+    from nonstrict.check.cache.held import Held
     from nonstrict.check.environment import Environments, Home
     from nonstrict.check.files import Discovery
     from nonstrict.findings import Applicability, Diagnostic
     from nonstrict.settings.model import Settings
 
 _FORMAT = 9
+#: Ends of the names that tell what is installed in a folder.
+DISTRIBUTIONS = (".dist-info", ".egg-info", ".egg-link", ".pth")
 #: Settings that decide nothing about what is found.
 _SHOWING = ("cache_dir", "output_format")
 
@@ -67,6 +69,8 @@ class Cache:
         self.kind = kind
         self.places = places
         self.entries = store
+        #: what the answer that was loaded rests on besides
+        self.rest: Rest | None = None
         self.digests = {path: self.contents.digest(path) for path in files}
         #: tells what the findings of all files rest on from other versions of it
         self.stamp = identity(self._told_environments())
@@ -99,8 +103,7 @@ class Cache:
 
     def load(self) -> Entry | None:
         """The answer of the last run on the same input, None if there is none that holds."""
-        data = self.entries.read(f"{self.kind.answer}.json")
-        document: dict[str, Any] = json.loads(data) if data is not None else {}
+        document: dict[str, Any] = self.entries.load(f"{self.kind.answer}.json") or {}
         holds = document.get("files") == self._all and self._holds(document)
         self.contents.save()
         return _entry(document["entry"], self.places) if holds else None
@@ -108,7 +111,10 @@ class Cache:
     def _holds(self, document: dict[str, Any]) -> bool:
         from nonstrict.check.cache.asked import Rest, hold
 
-        return hold(Rest(tuple(document["folders"]), document["read"], document["disk"]), self)
+        rest = Rest(tuple(document["folders"]), document["read"], document["disk"])
+        if hold(rest, self):
+            self.rest = rest
+        return self.rest is not None
 
     def store(self, entry: Entry, dependencies: Iterable[str], rest: Rest) -> None:
         """Keep an answer, with the further files that were read for it and what the disk was asked.
@@ -124,7 +130,7 @@ class Cache:
         except Unknown:
             return
         document = {"files": self._all, "read": depends, "folders": rest.folders, "disk": rest.identity, "entry": told}
-        self.entries.write(f"{self.kind.answer}.json", packed(document))
+        self.entries.keep(f"{self.kind.answer}.json", document)
         self.contents.save()
 
     def is_settled(self, paths: Iterable[str]) -> bool:
@@ -142,10 +148,11 @@ def open_cache(
     home: Home | None = None,
     *,
     fixes: Applicability | None,
+    held: Held | None = None,
 ) -> Cache:
     """The cache entry of a run over what `paths` mean; `fixes` is the least applicability of those made, if any.
 
-    `home`: see `environments_of`.
+    `home`: see `environments_of`; `held` is what this process keeps in memory.
     """
     environments = environments_of(settings, discovery.nested, home)
     places = Places(settings.root, environments.site_packages)
@@ -155,17 +162,13 @@ def open_cache(
     ]
     told = [_portable(settings, places), sorted(map(places.shared, discovery.explicit))]
     kind = Kind(identity(found), identity([*found, *told, _nested(discovery.nested, places)]))
-    return Cache(Store(cache_directory(settings)), kind, places, environments, discovery.files)
+    store = held.store(cache_directory(settings)) if held is not None else Store(cache_directory(settings))
+    return Cache(store, kind, places, environments, discovery.files)
 
 
 def identity(value: object) -> str:
     """What tells a value of JSON from others."""
     return blake2b(packed(value), digest_size=16).hexdigest()
-
-
-def packed(value: object) -> bytes:
-    """A value as JSON."""
-    return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
 def _portable(settings: Settings, places: Places) -> object:
@@ -188,7 +191,7 @@ def _nested(nested: Mapping[str, Settings], places: Places) -> object:
 def _distributions(folder: str) -> Iterable[str]:
     """The names and versions of what is installed in a folder."""
     try:
-        return (name for name in os.listdir(folder) if name.endswith((".dist-info", ".egg-info", ".egg-link", ".pth")))
+        return (name for name in os.listdir(folder) if name.endswith(DISTRIBUTIONS))
     except OSError:
         return ()
 

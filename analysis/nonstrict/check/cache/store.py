@@ -5,11 +5,12 @@ A cache that cannot be read or written is no cache; it never fails a run.
 
 from __future__ import annotations
 
+import json
 import os
 import zlib
 from contextlib import suppress
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nonstrict import __version__
 
@@ -34,6 +35,15 @@ class Store:
         """Nothing is read or written yet."""
         self.directory = directory
         self._folder = os.path.join(directory, __version__)
+
+    def load(self, name: str) -> Any | None:
+        """The JSON that an entry holds; None if there is none, or if it is damaged."""
+        data = self.read(name)
+        return json.loads(data) if data is not None else None
+
+    def keep(self, name: str, document: object) -> None:
+        """Keep JSON as an entry, which is changed no more, and drop the oldest ones."""
+        self.write(name, packed(document))
 
     def read(self, name: str) -> bytes | None:
         """What an entry holds; None if there is none, or if it is damaged."""
@@ -91,6 +101,11 @@ class Store:
                     with suppress(OSError):
                         status = entry.stat(follow_symlinks=False)
                         yield status.st_mtime_ns, entry.path, status.st_size
+
+
+def packed(value: object) -> bytes:
+    """A value as JSON."""
+    return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
 def is_cache(directory: str) -> bool:
