@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     NestedSettings = Callable[[str, Collection[str]], Settings | None]
 
 _CONFIG_NAMES = frozenset({".nonstrict.toml", "nonstrict.toml", "pyproject.toml"})
-_SPECIAL_NAMES = _CONFIG_NAMES | {".gitignore"}
+#: Files that decide what a run checks and tells.
+SPECIAL_NAMES = _CONFIG_NAMES | {".gitignore"}
 _PAGE_SUFFIXES = (".md", ".txt", ".rst")
 
 
@@ -31,6 +32,7 @@ class Discovery(NamedTuple):
     `explicit` are the files that were named; `nested` maps files below a further configuration file to its
     settings; `failures` are (path, reason) of what was named and cannot be checked; `faults` are what nonstrict's own
     mistakes lost. `links` are the files that are listed by the name of a link: by the absolute path without links.
+    `folders` are the absolute paths of the directories that were walked.
     """
 
     files: list[str]
@@ -39,6 +41,7 @@ class Discovery(NamedTuple):
     failures: tuple[tuple[str, str], ...]
     faults: tuple[Finding, ...] = ()
     links: Mapping[str, str] = {}
+    folders: tuple[str, ...] = ()
 
 
 def discover(paths: Sequence[str], settings: Settings, nested: NestedSettings | None = None) -> Discovery:
@@ -53,8 +56,15 @@ def discover(paths: Sequence[str], settings: Settings, nested: NestedSettings | 
     for path in paths:
         with walk.faults.losing("was not looked for", "the file", beginning(path)):
             walk.add(path)
-    faults = tuple(walk.faults.found)
-    return Discovery(walk.files, frozenset(walk.explicit), walk.nested, tuple(walk.failures), faults, walk.links())
+    return Discovery(
+        walk.files,
+        frozenset(walk.explicit),
+        walk.nested,
+        tuple(walk.failures),
+        tuple(walk.faults.found),
+        walk.links(),
+        tuple(walk.folders),
+    )
 
 
 def _shown(path: str) -> str:
@@ -99,6 +109,7 @@ class _Walk:
         self.files: list[str] = []
         self.explicit: set[str] = set()
         self.nested: dict[str, Settings] = {}
+        self.folders: list[str] = []
         self.failures: list[tuple[str, str]] = []
         self.faults = Faults()
         #: by the real path of a file, as what it is listed
@@ -162,13 +173,14 @@ class _Walk:
     def _directory(self, here: _Directory) -> list[_Directory]:
         """Take the files of a directory; returns the directories in it that are to be walked."""
         directory, prefix, rules, ignores, real, named = here
+        self.folders.append(directory)
         try:
             with os.scandir(directory) as scan:
                 entries = list(scan)
         except OSError as error:
             self.failures.append((prefix or ".", error.strerror or str(error)))
             return []
-        special = _SPECIAL_NAMES.intersection([entry.name for entry in entries])
+        special = SPECIAL_NAMES.intersection([entry.name for entry in entries])
         if special and not named:
             rules = self._own_rules(directory, special) or rules
         if ".gitignore" in special and rules.settings.respect_gitignore:

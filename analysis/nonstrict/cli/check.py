@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.faults import Losses, sentences, told_of
 from nonstrict.check.run import CheckResult, RunOptions, check
@@ -39,6 +39,15 @@ if TYPE_CHECKING:
 #: Options whose value is optional, and joined to them with `=`.
 VALUE_OPTIONAL = frozenset({"--add-ignore", "--write-baseline"})
 
+
+class Once(NamedTuple):
+    """What a run told, the exit status that it means, and the settings that held; None where they cannot be read."""
+
+    status: int
+    result: CheckResult = CheckResult((), 0, (), {})
+    settings: Settings | None = None
+
+
 #: What is said besides the findings about the configuration.
 _INVALID = "The configuration is not valid; nothing was checked."
 
@@ -50,30 +59,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Check, report, and say by the exit status how it went."""
+    if options.watch:
+        from nonstrict.cli.watch import watched
+
+        return watched(options, once)
+    return once(options).status
+
+
+def once(options: argparse.Namespace) -> Once:
+    """The same, with what was told."""
     started = time.perf_counter()
     run: _Run | None = None
+    settings: Settings | None = None
     losses = Losses()
     try:
         refuse_misuse(options)
         settings = overridden(_main_settings(options, losses), options)
         if options.show_settings:
-            return _show_settings(settings)
+            return Once(_show_settings(settings))
         if options.show_files:
-            return _show_files(settings, options)
+            return Once(_show_files(settings, options))
         if options.confirm and not options.cluster:
             refuse_other_torch(settings, trusting(options))
         refuse_hidden_notes(settings, options)
         run = _Run(settings, options, losses)
         status = run.status()
     except ConfigurationError as error:
-        return _misconfigured(error, options)
+        failures = (_INVALID if error.diagnostics else str(error),)
+        return Once(_misconfigured(error, options), CheckResult(error.diagnostics, 0, failures, {}))
     except OSError:
         raise
     except Exception as error:  # noqa: BLE001 - the boundary of the run; what it found by then is written
-        return _broken(error, options, run.result if run is not None else None)
+        return _broken(error, options, run.result if run is not None else None)._replace(settings=settings)
+    result = run.result or CheckResult((), 0, (), {})
     if options.verbose and run.result is not None:
-        _tell(run.result, settings, time.perf_counter() - started)
-    return status
+        _tell(result, settings, time.perf_counter() - started)
+    return Once(status, result, settings)
 
 
 def _main_settings(options: argparse.Namespace, losses: Losses) -> Settings:
@@ -217,7 +238,8 @@ class _Run:
         new = result._replace(diagnostics=self._known_new(result))
         known = len(caused.diagnostics) - len(new.diagnostics)
         new = self._without_notes(new, count=True)
-        if self._input is None and not self._options.staged:
+        # While somebody edits, a finding may be gone for a moment.
+        if self._input is None and not self._options.staged and not self._options.watch:
             new = new._replace(failures=self._known.shrink(result).failures)
         if self._options.confirm:
             new = self._confirmed(new)
@@ -295,6 +317,7 @@ def _checked(
                 progress=progress,
                 overlays=overlays,
                 kept=options.kept if not overlays else None,
+                held=options.held,
                 fixes=least_wanted(settings, options),
                 regions=details_wanted(settings, options),
             ),
@@ -321,7 +344,7 @@ def _misconfigured(error: ConfigurationError, options: argparse.Namespace) -> Ex
     return report_failure(_INVALID)
 
 
-def _broken(error: Exception, options: argparse.Namespace, result: CheckResult | None) -> ExitStatus:
+def _broken(error: Exception, options: argparse.Namespace, result: CheckResult | None) -> Once:
     """NST904 in the format that was asked for, with what was found by then; sentences where no format can be had."""
     lost = "the run was not finished" if result is not None else "nothing was checked"
     found = result.diagnostics if result is not None else ()
@@ -336,7 +359,8 @@ def _broken(error: Exception, options: argparse.Namespace, result: CheckResult |
         failures += told.failures
     for failure in failures:
         report_failure(failure)
-    return ExitStatus.FAILURE
+    empty = CheckResult((), 0, (), {})
+    return Once(ExitStatus.FAILURE, (result or empty)._replace(diagnostics=(*found, fault), failures=failures))
 
 
 def _configuration_lines(diagnostics: Sequence[Diagnostic]) -> Mapping[str, Source]:

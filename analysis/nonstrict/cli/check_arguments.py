@@ -28,6 +28,7 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="files and directories (default: .); - is standard input",
     )
+    parser.set_defaults(held=None)
     _rules(parser.add_argument_group("rules"))
     _fixes(parser.add_argument_group("fixes"))
     _known(parser.add_argument_group("known findings"))
@@ -189,6 +190,12 @@ def _output(group: ArgumentGroup) -> None:
         metavar="FORMAT",
         help=f"{', '.join(FORMATS)} (default: full; html: a page to hand on; agent: for language models; "
         "environment: NONSTRICT_OUTPUT_FORMAT)",
+    )
+    group.add_argument(
+        "-w",
+        "--watch",
+        action="store_true",
+        help="check again whenever a file changes; not to a terminal, JSON lines (needs nonstrict[watch])",
     )
     group.add_argument("-o", "--output-file", metavar="FILE", help="write the findings to a file")
     group.add_argument("--no-notes", action="store_true", help="leave out findings of severity note, and count them")

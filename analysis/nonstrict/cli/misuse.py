@@ -29,6 +29,10 @@ _EXPERIMENTS = {
     "workers": 0,
     "cluster": None,
 }
+#: Formats of which one round can follow another.
+WATCHED = _FOR_PEOPLE | {"json-lines"}
+#: Options of runs that are made once.
+_ONCE = ("since", "staged", "diff", "statistics", "output_file", "show_settings", "show_files", "exit_non_zero_on_fix")
 _SELECTORS = ("select", "extend_select", "ignore", "fixable", "extend_fixable", "unfixable")
 #: Options that each ask for another run, and what such a run has no place for.
 _RUNS = {
@@ -61,6 +65,7 @@ def _mistakes(options: argparse.Namespace) -> Iterator[str]:
     yield from _output(options)
     yield from mistakes_about_places(options)
     yield from _changes(options)
+    yield from _watching(options)
     if options.stdin_filename is not None and "-" not in options.paths:
         yield "--stdin-filename names the text of standard input, which is not read. Add the path `-`."
     if not options.confirm:
@@ -95,6 +100,25 @@ def _changes(options: argparse.Namespace) -> Iterator[str]:
     for name in ("fix", "fix_only", "diff", "add_ignore", "confirm"):
         if options.staged and _is_given(options, name):
             yield f"--staged and {_flag(name)} exclude each other: the files may hold something else than is staged."
+
+
+def _watching(options: argparse.Namespace) -> Iterator[str]:
+    """What cannot be meant of checking again and again."""
+    if not options.watch:
+        return
+    if "-" in options.paths:
+        yield "--watch waits for files to change, and standard input is none. Name files and directories."
+    if options.confirm:
+        yield "--watch runs no experiments; `nonstrict server` does in an editor. Drop --confirm."
+    for name in ("fix", "fix_only", "add_ignore", "write_baseline"):
+        if _is_given(options, name):
+            yield f"--watch changes no files, {_flag(name)} does. Drop one of them."
+    for name in (*_ONCE, "silent"):
+        if _is_given(options, name):
+            yield f"--watch and {_flag(name)} exclude each other. Drop one of them."
+    if options.output_format not in {None, *WATCHED}:
+        known = ", ".join(sorted(WATCHED))
+        yield f"--watch writes round after round, {options.output_format} is one document. Choose one of {known}."
 
 
 def mistakes_about_places(options: argparse.Namespace) -> Iterator[str]:
