@@ -69,8 +69,9 @@ class Held:
 
             self._asked, self._asked_for = tuple(questions_of(rest, cache)), rest
         known = map(cache.places.here, rest.files if rest is not None else ())
-        files = map(os.path.abspath, (*self._read, *cache.environment.models, *known))
-        installed = map(os.path.abspath, cache.environment.site_packages)
+        models = (path for one in cache.environments.every for path in one.models)
+        files = map(os.path.abspath, (*self._read, *models, *known))
+        installed = map(os.path.abspath, cache.environments.site_packages)
         return Depends(frozenset(files), self._asked, frozenset(installed))
 
 
