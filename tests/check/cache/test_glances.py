@@ -105,9 +105,9 @@ def test_a_text_that_was_not_parsed_is_parsed_once_it_is_among_the_first(
 
 def test_a_run_that_keeps_nothing_writes_nothing(project: Path):
     run(project, keeps=False)
-    assert not list(project.glob(".nonstrict_cache/*/glances"))
+    assert not list(project.glob(".nonstrict_cache/*/glances.json"))
     run(project)
-    assert list(project.glob(".nonstrict_cache/*/glances"))
+    assert list(project.glob(".nonstrict_cache/*/glances.json"))
 
 
 def test_a_named_file_is_parsed_whatever_is_known(project: Path):

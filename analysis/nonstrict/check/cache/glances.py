@@ -5,11 +5,9 @@ It does not depend on settings, so that all runs of a version of nonstrict share
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from nonstrict.check.cache.contents import GONE
-from nonstrict.check.cache.runs import packed
 from nonstrict.check.shares import Glance
 from nonstrict.text.source import SourceKind, source_kind
 
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 
     from nonstrict.check.cache.runs import Cache
 
-_NAME = "glances"
+_NAME = "glances.json"
 #: Looks at texts that no file of the run has are kept, up to so many in all: other runs and branches have them.
 _MOST = 50_000
 
@@ -29,8 +27,7 @@ class Glances:
     def __init__(self, cache: Cache) -> None:
         """Read what is kept."""
         self._cache = cache
-        data = cache.entries.read(_NAME)
-        self._kept: dict[str, list[int] | None] = json.loads(data) if data is not None else {}
+        self._kept: dict[str, list[int] | None] = cache.entries.load(_NAME) or {}
 
     def known(self) -> dict[str, Glance | None]:
         """What is known, by path."""
@@ -47,7 +44,7 @@ class Glances:
         if len(kept) > _MOST:
             used = set(self._cache.digests.values())
             kept = {digest: told for digest, told in kept.items() if digest in used}
-        self._cache.entries.write(_NAME, packed(kept))
+        self._cache.entries.keep(_NAME, kept)
 
 
 def _is_code(path: str) -> bool:
