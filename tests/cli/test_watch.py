@@ -111,6 +111,17 @@ def test_files_and_folders_come_go_and_move(project: Path):
         assert watcher.round_of("new.py").end["findings"] == 2
 
 
+def test_what_is_named_may_come_and_go(project: Path):
+    with watching(project, "bad.py", "later") as watcher:
+        first = watcher.round()
+        assert (first.end["findings"], first.end["failures"]) == (1, ["later: does not exist"])
+        (project / "bad.py").unlink()
+        assert watcher.round_of("bad.py").end["files"] == 0
+        assert watcher.write("bad.py", BAD).end["findings"] == 1
+        told = watcher.write("later/new.py", BAD)
+        assert (told.end["findings"], told.end["failures"]) == (2, [])
+
+
 def test_what_is_left_out_makes_no_round(project: Path):
     (project / ".gitignore").write_text("made/\n")
     Git(project)

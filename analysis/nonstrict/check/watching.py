@@ -94,7 +94,8 @@ def scope_of(paths: Sequence[str], settings: Settings | None, nested: NestedSett
     found = discover(paths, settings or default_settings(os.getcwd()), nested if settings is not None else None)
     files = frozenset(map(os.path.abspath, found.files))
     asked = _asked(depends)
-    read = {*depends.files, *found.links}
+    # What was named counts, also once it is no longer there.
+    read = {*depends.files, *found.links, *(path for path in named if not os.path.isdir(path))}
     noted: set[str] = set()
     for one in (settings, *{id(one): one for one in found.nested.values()}.values()):
         if one is not None:
