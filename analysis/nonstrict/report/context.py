@@ -79,11 +79,11 @@ def _cells(path: str) -> list[list[FileRow]]:
 
 
 def _source(path: str) -> Source | None:
-    from nonstrict.text.source import UnreadableSource, read_source
+    from nonstrict.text.source import read_source
 
     try:
         return read_source(path)
-    except UnreadableSource:
+    except Exception:  # noqa: BLE001 - told where the file is read as code; findings are shown without its lines
         return None
 
 
