@@ -9,6 +9,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.check.repository import repository_around
 from nonstrict.check.run import RunOptions, check
 from nonstrict.cli.check_arguments import add_confirm_arguments, number_of_processes
 from nonstrict.cli.configuration import (
@@ -54,7 +55,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--confirm", action="store_true", help="run regions of which no run is known in a sandbox, and measure them"
     )
-    parser.add_argument("--output-format", choices=("text", "json"), default="text", help="default: text")
+    parser.add_argument(
+        "--output-format",
+        choices=("text", "json", "github"),
+        default="text",
+        help="default: text; github: with annotations of what fails",
+    )
     add_confirm_arguments(parser.add_argument_group("experiments (--confirm)"))
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress of experiments")
     parser.add_argument("-n", "--no-cache", action="store_true", help="neither read nor write verdicts")
@@ -140,9 +146,10 @@ def _told(known: Sequence[Figures], projects: _Projects, options: argparse.Names
     if options.output_format == "json":
         sys.stdout.write(f"{json.dumps(record_of(balance), indent=2)}\n")
     else:
-        sys.stdout.write(text_of(balance, time.time(), locked=locked, confirmed=options.confirm))
-    failing = any(one.exceeds or (locked and one.fell) for one in balance.held)
-    return ExitStatus.FINDINGS if failing else ExitStatus.CLEAN
+        repository = repository_around(os.getcwd()) if options.output_format == "github" else None
+        shown = text_of(balance, time.time(), locked=locked, confirmed=options.confirm, repository=repository)
+        sys.stdout.write(shown)
+    return ExitStatus.FINDINGS if any(one.fails(locked=locked) for one in balance.held) else ExitStatus.CLEAN
 
 
 def _is_below(path: str, folder: str) -> bool:

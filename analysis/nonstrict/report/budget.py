@@ -6,6 +6,7 @@ import os
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.report.github import command
 from nonstrict.report.sightings import ago
 from nonstrict.report.style import one_line
 from nonstrict.report.summary import plural
@@ -62,6 +63,10 @@ class Held(NamedTuple):
         """Whether a measurement shows fewer, of a region that has an entry of its own."""
         return self.is_own and self.known is not None and self.known.is_measured and self.known.most < self.allowed
 
+    def fails(self, *, locked: bool) -> bool:
+        """Whether a run fails for it; `locked` has the budget say what is measured."""
+        return self.exceeds or (locked and self.fell)
+
     @property
     def state(self) -> str:
         """What is to be said of it, in a word."""
@@ -86,17 +91,36 @@ class Balance(NamedTuple):
     moved: Mapping[str, str] = MappingProxyType({})
 
 
-def text_of(balance: Balance, now: float, *, locked: bool, confirmed: bool = False) -> str:
-    """The budget for people; `confirmed` where experiments measured, which are to be made again to be written down."""
-    lines = [line_of(one, now) for one in balance.held]
+def text_of(
+    balance: Balance, now: float, *, locked: bool, confirmed: bool = False, repository: str | None = None
+) -> str:
+    """The budget for people; `confirmed` where experiments measured, which are to be made again to be written down.
+
+    With a `repository` (absolute, or "" where there is none), what fails is told as annotations of GitHub.
+    """
+    lines = [
+        line_of(one, now) if repository is None or not one.fails(locked=locked) else _annotation(one, now, repository)
+        for one in balance.held
+    ]
     lines += [f"{key}: its file was moved, and it counts for `{now_at}`" for key, now_at in balance.moved.items()]
     lines += [f"{key}: no compiled region of that name is known" for key in balance.idle]
     return "".join(f"{one_line(line)}\n" for line in (*lines, *_counts(balance, locked=locked, confirmed=confirmed)))
 
 
+def _annotation(one: Held, now: float, repository: str) -> str:
+    inside = os.path.relpath(os.path.realpath(one.path), repository) if repository else _shown(one.path)
+    path = inside.replace(os.sep, "/")
+    properties = {"title": "nonstrict (budget)", "file": path, "line": one.line}
+    return command("error", properties, f"{path}:{one.line}: {_said(one, now)}")
+
+
 def line_of(one: Held, now: float) -> str:
     """What is known of a number, and what is allowed."""
-    head = f"{_shown(one.path)}:{one.line}: `{one.function}`: {told(one, now)}, budget {one.allowed}"
+    return f"{_shown(one.path)}:{one.line}: {_said(one, now)}"
+
+
+def _said(one: Held, now: float) -> str:
+    head = f"`{one.function}`: {told(one, now)}, budget {one.allowed}"
     end = {
         "exceeded": f": exceeded (`{one.key}`)",
         "not-compiled": f": nothing is compiled (`{one.key}`)",

@@ -13,7 +13,7 @@ from nonstrict.report.style import shown_position
 from nonstrict.report.verdicts import told
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from nonstrict.findings import Diagnostic
     from nonstrict.report.context import Context
@@ -40,12 +40,17 @@ def _command(diagnostic: Diagnostic, context: Context) -> str:
             properties |= {"col": at.column, "endLine": at.end_row, "endColumn": at.end_column}
         else:
             properties["endLine"] = at.end_row
-    shown = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
     more = "".join(f"\n{one}" for one in (diagnostic.note, diagnostic.help, *context.evidence(diagnostic)) if one)
     position = shown_position(path, where.row, where.column, where.cell)
     seen = "".join(f"\n{one}" for one in (told(diagnostic),) if one)
     text = f"{position}: {diagnostic.code} {diagnostic.message}{more}{seen}"
-    return f"::{_COMMANDS[diagnostic.severity]} {shown}::{_data(text)}"
+    return command(_COMMANDS[diagnostic.severity], properties, text)
+
+
+def command(name: str, properties: Mapping[str, str | int], text: str) -> str:
+    """A workflow command: `error`, `warning` or `notice`, with what it says, and of which file and line."""
+    shown = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
+    return f"::{name} {shown}::{_data(text)}"
 
 
 def _data(text: str) -> str:
