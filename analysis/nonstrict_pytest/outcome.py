@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.check.budgets import base_of, figures, followed, held
+from nonstrict.check.budgets import base_in, figures, followed, held
 from nonstrict.confirm.recorded import plain_name
 from nonstrict.confirm.runs.compilations import Observed, joined
 from nonstrict.report.budget import line_of
@@ -56,7 +56,7 @@ def _over_budget(regions: Sequence[Measured], looked: Looked, settings: Settings
     """The numbers of regions that exceed their budget."""
     now = time.time()
     known = figures(looked.regions, ((now, one) for one in regions))
-    budget = followed(known, settings.budget, lambda _: base_of(settings))
+    budget = followed(known, settings.budget, lambda _: base_in(settings))
     exceeded = [one for one in held(known, budget) if one.known and one.known.is_measured and one.exceeds]
     if exceeded:
         yield "Over the budget:"

@@ -162,7 +162,7 @@ class Confirmers:
         if folder is None:
             raise RequestFailedError("the configuration of the folder is not valid")
         found = reached_from(engine, path, function)
-        own = folder.nested.get(path, folder.settings)
+        own = folder.projects.of(path)
         return _Task(folder.root, folder.settings, own, found, folder.opened())
 
     def _confirmer(self, path: str, task: _Task) -> Confirmer:

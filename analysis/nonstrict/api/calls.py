@@ -19,6 +19,7 @@ from nonstrict.api.results import (
 )
 from nonstrict.check.targets import TargetError, named_target
 from nonstrict.settings.errors import ConfigurationError
+from nonstrict.settings.projects import Projects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -235,7 +236,7 @@ def _new(wanted: Asked, *, jobs: int, cache: bool) -> tuple[Checked, int]:
     losses = Losses()
     known: Sequence[Diagnostic] = ()
     with losses.losing("the findings were not compared with the baseline", wanted.settings.root):
-        held = baselines.held(result.diagnostics, result.nested, Lines(result.read))
+        held = baselines.held(result.diagnostics, Projects(wanted.settings, result.nested), Lines(result.read))
         known = tuple(one for each in held for one in each.divided.known)
         new = set(result.diagnostics).difference(known)
         result = result._replace(diagnostics=tuple(one for one in result.diagnostics if one in new))

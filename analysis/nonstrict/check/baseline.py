@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nonstrict.findings import Diagnostic
     from nonstrict.report.context import Lines
     from nonstrict.settings.model import Settings
+    from nonstrict.settings.projects import Projects
 
 _VERSION = 1
 #: What no baseline makes go away: files that cannot be analysed, and settings that cannot be used.
@@ -108,16 +109,23 @@ class Baseline(NamedTuple):
         return self._replace(entries=tuple(sorted(other.get(entry, entry) for entry in self.entries)))
 
     def stale(
-        self, matched: frozenset[Entry], checked: Iterable[str], settings: Settings, *, without: str
+        self, matched: frozenset[Entry], checked: Iterable[str], projects: Projects, *, without: str
     ) -> tuple[Entry, ...]:
         """The entries that match nothing any more: of files that were `checked`, or are gone.
 
-        Nothing is known of rules that the settings leave out, nor of the one `without` an experiment.
+        Nothing is known of rules that the settings of a file leave out, nor of the one `without` an experiment.
         """
         from nonstrict.check.selection import Selection
         from nonstrict.rules.registry import RULES
 
-        selection = Selection(settings, RULES)
+        absolute = projects.absolute()
+        selections = {id(one): Selection(one, RULES) for one in absolute.every}
+
+        def decides(entry: Entry) -> bool:
+            path = self.absolute(entry.path)
+            selection = selections[id(absolute.of(path))]
+            return selection.enabled(entry.code) and entry.code not in selection.ignored_in(path)
+
         looked_at = {self._relative(path) for path in checked}
         return tuple(
             entry
@@ -126,8 +134,7 @@ class Baseline(NamedTuple):
             and (entry.path in looked_at or not os.path.exists(self.absolute(entry.path)))
             and entry.code != without
             and not entry.observed
-            and selection.enabled(entry.code)
-            and entry.code not in selection.ignored_in(self.absolute(entry.path))
+            and decides(entry)
         )
 
     def without(self, entries: Iterable[Entry]) -> Baseline:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nonstrict.findings import Measured
     from nonstrict.settings.budget import Budget
     from nonstrict.settings.model import Settings
+    from nonstrict.settings.projects import Projects
 
 
 class Figures(NamedTuple):
@@ -91,7 +92,17 @@ def unlimited(known: Iterable[Figures], budgets: Sequence[Budget]) -> tuple[Figu
     )
 
 
-def base_of(settings: Settings) -> str:
+def budget_of(projects: Projects) -> tuple[Budget, ...]:
+    """The entries of all projects."""
+    return tuple(dict.fromkeys(entry for one in projects.every for entry in one.budget))
+
+
+def base_of(projects: Projects, path: str) -> str:
+    """The folder of the configuration that counts for a file, to which its entries are relative."""
+    return base_in(projects.of(path))
+
+
+def base_in(settings: Settings) -> str:
     """The folder to which the entries of a configuration are relative."""
     return os.path.dirname(settings.source) if settings.source is not None else settings.root
 

@@ -37,6 +37,7 @@ from nonstrict.confirm.session import Session
 from nonstrict.confirm.told import Told
 from nonstrict.findings import INTERNAL_FAULT, UNEXPLAINED, Diagnostic, Status, Verdict
 from nonstrict.report.summary import plural
+from nonstrict.settings.projects import Projects
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
@@ -99,7 +100,7 @@ def confirm(
         return Confirmed(tuple(diagnostics))
     work = _Work(diagnostics, suspects, read, options)
     verdicts: dict[int, Verdict] = {}
-    for venue in venues_of(suspects, settings, context.nested, options.trusted):
+    for venue in venues_of(suspects, Projects(settings, context.nested), options.trusted):
         verdicts |= work.done_at(venue)
     shown = [with_verdict(diagnostic, verdicts.get(number)) for number, diagnostic in enumerate(diagnostics)]
     findings = (diagnostic for diagnostic in shown if diagnostic.code != UNEXPLAINED)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from nonstrict.settings.model import Settings
+    from nonstrict.settings.projects import Projects
     from nonstrict.settings.requirements import Python
 
     #: Gives the absolute path under which an environment is looked for in place of one that settings name.
@@ -55,14 +56,12 @@ class Environments(NamedTuple):
         return tuple(dict.fromkeys(one.torch_version for one in self.every if one in found))
 
 
-def environments_of(settings: Settings, nested: Mapping[str, Settings], home: Home | None = None) -> Environments:
-    """The environments of some settings, and of those of sub-projects: `nested` by the paths of files.
-
-    `home` is asked where environments lie, if the settings are of a copy of the project.
-    """
-    main = environment_of(settings, home)
-    others = {id(one): environment_of(one, home) for one in {id(one): one for one in nested.values()}.values()}
-    return Environments(main, {path: found for path, one in nested.items() if (found := others[id(one)]) != main})
+def environments_of(projects: Projects, home: Home | None = None) -> Environments:
+    """The environments of some projects; `home` is asked where they lie, if the settings are of a copy."""
+    known = {id(one): environment_of(one, home) for one in projects.every}
+    main = known[id(projects.main)]
+    own = {path: found for path, one in projects.own.items() if (found := known[id(one)]) != main}
+    return Environments(main, own)
 
 
 def environment_of(settings: Settings, home: Home | None = None) -> Environment:

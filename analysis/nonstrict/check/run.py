@@ -223,10 +223,11 @@ def _dependencies(analysis: Analysis) -> tuple[str, ...]:
 def _environments(settings: Settings, discovery: Discovery, faults: Faults, home: Home | None) -> Environments:
     """The user's environments; what the settings say of that of the run where they cannot be looked at."""
     from nonstrict.check.environment import Environment, Environments, environments_of
+    from nonstrict.settings.projects import Projects
 
     first = next(iter(discovery.files), os.curdir)
     with faults.losing("was not looked at", "the environment of the project", beginning(first)):
-        return environments_of(settings, discovery.nested, home)
+        return environments_of(Projects(settings, discovery.nested), home)
     return Environments(Environment(settings.torch_version, (), settings.models))
 
 

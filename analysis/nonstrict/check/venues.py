@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.confirm.trust import Python, python_for
 from nonstrict.knowledge.torch_version import installed_torch, release_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from nonstrict.confirm.suspects import Suspect
     from nonstrict.settings.model import Settings
+    from nonstrict.settings.projects import Projects
 
 
 class Venue(NamedTuple):
@@ -29,21 +29,20 @@ class Venue(NamedTuple):
     hindrance: str = ""
 
 
-def venues_of(
-    suspects: Iterable[Suspect], settings: Settings, nested: Mapping[str, Settings], trusted: Callable[[str], bool]
-) -> tuple[Venue, ...]:
-    """The venues of experiments; `nested` are the settings of files of sub-projects."""
-    own = {os.path.abspath(path): one for path, one in nested.items()}
-    every = {id(one): one for one in (settings, *own.values())}
-    inputs = tuple(dict.fromkeys(pair for one in every.values() for pair in one.inputs))
-    told = settings._replace(inputs=inputs)
+def venues_of(suspects: Iterable[Suspect], projects: Projects, trusted: Callable[[str], bool]) -> tuple[Venue, ...]:
+    """The venues of experiments with functions of some projects."""
+    absolute = projects.absolute()
+    told = projects.main._replace(inputs=tuple(dict.fromkeys(pair for one in projects.every for pair in one.inputs)))
     listed: dict[int, list[Suspect]] = {}
     for suspect in suspects:
-        listed.setdefault(id(own.get(suspect.file, settings)), []).append(suspect)
+        listed.setdefault(id(absolute.of(suspect.file)), []).append(suspect)
     found: dict[tuple[str, str], Venue] = {}
-    for key, mine in listed.items():
-        python = chosen_python(every[key], trusted)
-        why = other_torch(every[key], python)
+    for settings in projects.every:
+        mine = listed.get(id(settings))
+        if mine is None:
+            continue
+        python = chosen_python(settings, trusted)
+        why = other_torch(settings, python)
         before = found.get((python.path, why), Venue(python.path, told, (), (), why))
         notices = dict.fromkeys((*before.notices, *filter(None, (python.notice,))))
         found[python.path, why] = before._replace(suspects=(*before.suspects, *mine), notices=tuple(notices))

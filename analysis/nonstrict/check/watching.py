@@ -13,6 +13,7 @@ from nonstrict.confirm.runs.store import DIRECTORY as RUNS
 from nonstrict.program.linking.disk import Ask
 from nonstrict.settings.extending import configuration_files
 from nonstrict.settings.model import default_settings
+from nonstrict.settings.projects import Projects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -97,10 +98,9 @@ def scope_of(paths: Sequence[str], settings: Settings | None, nested: NestedSett
     # What was named counts, also once it is no longer there.
     read = {*depends.files, *found.links, *(path for path in named if not os.path.isdir(path))}
     noted: set[str] = set()
-    for one in (settings, *{id(one): one for one in found.nested.values()}.values()):
-        if one is not None:
-            read.update(_files_of(one))
-            noted.update((os.path.join(one.root, os.path.dirname(RUNS)), os.path.join(one.root, RUNS)))
+    for one in Projects(settings, found.nested).every if settings is not None else ():
+        read.update(_files_of(one))
+        noted.update((os.path.join(one.root, os.path.dirname(RUNS)), os.path.join(one.root, RUNS)))
     above = set(_above([*named, settings.root] if settings is not None else named))
     read.update(os.path.join(folder, _EXCLUDE) for folder in above if os.path.isdir(os.path.join(folder, ".git")))
     places = {*found.folders, *above, *noted, *depends.installed, *asked.beginnings}

@@ -7,7 +7,8 @@ import json
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING
 
 from nonstrict.check.repository import repository_around
 from nonstrict.check.run import RunOptions, check
@@ -23,13 +24,13 @@ from nonstrict.cli.failure import report_failure
 from nonstrict.cli.overrides import environment_overrides
 from nonstrict.cli.status import ExitStatus
 from nonstrict.settings.errors import ConfigurationError
+from nonstrict.settings.projects import Projects
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nonstrict.check.budgets import Figures
     from nonstrict.findings import Measured
-    from nonstrict.settings.budget import Budget
     from nonstrict.settings.model import Settings
 
 
@@ -90,30 +91,7 @@ def run(options: argparse.Namespace) -> int:
     return ExitStatus.FAILURE if failures else status
 
 
-class _Projects(NamedTuple):
-    """The settings of a run, and by absolute path those of the files of sub-projects."""
-
-    main: Settings
-    own: Mapping[str, Settings]
-
-    @property
-    def every(self) -> tuple[Settings, ...]:
-        """All of them, each once."""
-        return tuple({id(one): one for one in (self.main, *self.own.values())}.values())
-
-    @property
-    def budget(self) -> tuple[Budget, ...]:
-        """The entries of all."""
-        return tuple(dict.fromkeys(entry for one in self.every for entry in one.budget))
-
-    def base_of(self, path: str) -> str:
-        """The folder of the configuration that counts for a file."""
-        from nonstrict.check.budgets import base_of
-
-        return base_of(self.own.get(path, self.main))
-
-
-def _known(settings: Settings, options: argparse.Namespace) -> tuple[Sequence[Figures], _Projects, Sequence[str]]:
+def _known(settings: Settings, options: argparse.Namespace) -> tuple[Sequence[Figures], Projects, Sequence[str]]:
     """What is known of the regions, the settings that count for them, and what could not be read or run."""
     from nonstrict.check.budgets import figures
     from nonstrict.check.kept_runs import runs_of
@@ -121,7 +99,7 @@ def _known(settings: Settings, options: argparse.Namespace) -> tuple[Sequence[Fi
     wanted = RunOptions(jobs=options.jobs, kept=options.kept, fixes=None, regions=True, probes=options.confirm)
     nested = nested_settings(options, lambda settings: environment_overrides(settings, options))
     result = check(options.paths, settings, wanted._replace(nested=nested))
-    projects = _Projects(settings, {os.path.abspath(path): own for path, own in result.nested.items()})
+    projects = Projects(settings, result.nested).absolute()
     runs, failures = runs_of(settings, result.nested), result.failures
     measured: list[tuple[float, Measured]] = []
     if options.confirm:
@@ -135,12 +113,12 @@ def _known(settings: Settings, options: argparse.Namespace) -> tuple[Sequence[Fi
     return known, projects, failures
 
 
-def _told(known: Sequence[Figures], projects: _Projects, options: argparse.Namespace) -> ExitStatus:
-    from nonstrict.check.budgets import balance_of
+def _told(known: Sequence[Figures], projects: Projects, options: argparse.Namespace) -> ExitStatus:
+    from nonstrict.check.budgets import balance_of, base_of, budget_of
     from nonstrict.report.budget import record_of, text_of
 
     locked = options.locked if options.locked is not None else _in_ci(os.environ)
-    balance = balance_of(known, projects.budget, projects.base_of)
+    balance = balance_of(known, budget_of(projects), partial(base_of, projects))
     if not any(_is_below(projects.main.root, path) for path in options.paths):
         balance = balance._replace(idle=())  # what they are about may lie elsewhere
     if options.output_format == "json":
@@ -160,19 +138,20 @@ def _in_ci(environment: Mapping[str, str]) -> bool:
     return environment.get("CI", "").lower() not in {"", "0", "false"}
 
 
-def _written(known: Sequence[Figures], projects: _Projects) -> _Projects:
+def _written(known: Sequence[Figures], projects: Projects) -> Projects:
     """Write the budget that is known; the settings with it.
 
     Raises:
         ConfigurationError: it cannot be written.
     """
-    from nonstrict.check.budgets import base_of, followed, moved, rewritten
+    from nonstrict.check.budgets import base_in, base_of, budget_of, followed, moved, rewritten
 
-    now = moved(known, projects.budget, projects.base_of)
-    changes = rewritten(known, followed(known, projects.budget, projects.base_of), projects.base_of)
+    budget, base = budget_of(projects), partial(base_of, projects)
+    now = moved(known, budget, base)
+    changes = rewritten(known, followed(known, budget, base), base)
     written = {*changes, *(one.base for one in now)}
-    by_base = {base_of(one): one for one in reversed(projects.every)}
-    foreign = next((one.base for one in projects.budget if one.base not in by_base), None)
+    by_base = {base_in(one): one for one in reversed(projects.every)}
+    foreign = next((one.base for one in budget if one.base not in by_base), None)
     if written and foreign is not None:
         path = projects.main.source or _new_configuration(projects.main.root)
         raise ConfigurationError(
@@ -183,7 +162,7 @@ def _written(known: Sequence[Figures], projects: _Projects) -> _Projects:
         keys = {before.key: after.key for before, after in now.items() if before.base == base}
         told[id(by_base[base])] = _with_entries(by_base[base], changes.get(base, {}), keys)
     own = {path: told.get(id(settings), settings) for path, settings in projects.own.items()}
-    return _Projects(told.get(id(projects.main), projects.main), own)
+    return Projects(told.get(id(projects.main), projects.main), own)
 
 
 def _with_entries(settings: Settings, changes: Mapping[str, Mapping[str, int]], keys: Mapping[str, str]) -> Settings:

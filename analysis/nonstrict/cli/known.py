@@ -10,10 +10,10 @@ from nonstrict.cli.configuration import is_assignment
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.status import ExitStatus
 from nonstrict.findings import UNEXPLAINED
+from nonstrict.settings.projects import Projects
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
 
     from nonstrict.check.baselines import Baselines, Held
     from nonstrict.check.faults import Losses
@@ -79,7 +79,8 @@ class Known:
 
     def _without_stale(self, held: Held, result: CheckResult) -> None:
         options, baseline, divided = self._options, held.baseline, held.divided
-        stale = baseline.stale(divided.matched, result.checked, held.settings, without=UNEXPLAINED)
+        projects = Projects(self._settings, result.nested)
+        stale = baseline.stale(divided.matched, result.checked, projects, without=UNEXPLAINED)
         if divided.moved and not _in_ci():
             baseline = baseline.with_moved(divided.moved)
             baseline.write()
@@ -106,14 +107,12 @@ class Known:
         from nonstrict.report.summary import plural
 
         named, settings = self._options.write_baseline, self._settings
-        nested: Mapping[str, Settings] = {}
+        projects = Projects(settings, result.nested)
         if named:
-            settings = settings._replace(baseline=os.path.abspath(named))
-        else:
-            nested = result.nested
-        place = settings.baseline_path or settings.root
+            projects = Projects(settings._replace(baseline=os.path.abspath(named)))
+        place = projects.main.baseline_path or settings.root
         with self._losses.losing("the baseline was not written", place):
-            for made in rewritten(settings, nested, result.diagnostics, result.checked, Lines(result.read)):
+            for made in rewritten(projects, result.diagnostics, result.checked, Lines(result.read)):
                 made.write()
                 if not self._options.silent and not self._options.quiet:
                     written = plural(len(made.entries), "finding")
@@ -131,7 +130,9 @@ class Known:
             return ()
         place = self._settings.baseline_path or os.curdir
         with self._losses.losing("the findings were not compared with the baseline", place):
-            return tuple(self._baselines.held(result.diagnostics, result.nested, Lines(result.read)))
+            return tuple(
+                self._baselines.held(result.diagnostics, Projects(self._settings, result.nested), Lines(result.read))
+            )
         return ()
 
 

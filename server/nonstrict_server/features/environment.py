@@ -37,7 +37,7 @@ def _environment(ls: Server, path: str) -> dict[str, Any]:
     folder = ls.engine.roots.folder_of(path)
     if folder is None:
         raise RequestFailedError("the configuration of the folder is not valid")
-    torch = environment_of(folder.nested.get(path, folder.settings)).torch_version
+    torch = environment_of(folder.projects.of(path)).torch_version
     return {
         "root": folder.root,
         "torch": torch,

@@ -18,6 +18,7 @@ from nonstrict.check.cache.records import Unknown, read, written
 from nonstrict.check.cache.store import Store, cache_directory, packed
 from nonstrict.check.environment import environments_of
 from nonstrict.coverage import Counts
+from nonstrict.settings.projects import Projects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -154,7 +155,7 @@ def open_cache(
 
     `home`: see `environments_of`; `held` is what this process keeps in memory.
     """
-    environments = environments_of(settings, discovery.nested, home)
+    environments = environments_of(Projects(settings, discovery.nested), home)
     places = Places(settings.root, environments.site_packages)
     found = [
         *(_FORMAT, sys.version_info[:2], sys.platform, places.shared(os.getcwd()), fixes),

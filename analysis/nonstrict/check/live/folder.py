@@ -35,6 +35,7 @@ from nonstrict.knowledge.markers import may_mark
 from nonstrict.program.discovery.exports import Exports
 from nonstrict.program.discovery.registrations import Registered
 from nonstrict.program.linking.imports import stem_of
+from nonstrict.settings.projects import Projects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping
@@ -172,9 +173,9 @@ class Folder:
         return tuple(self._discovery.files)
 
     @property
-    def nested(self) -> Mapping[str, Settings]:
-        """The settings of files of sub-projects, which have a configuration of their own."""
-        return self._discovery.nested
+    def projects(self) -> Projects:
+        """The settings of the folder, and those of files of sub-projects, which have a configuration of their own."""
+        return Projects(self.settings, self._discovery.nested)
 
     def opened(self) -> Mapping[str, Source]:
         """The open documents by path."""
@@ -323,16 +324,15 @@ class Folder:
         before: Scouts | None = getattr(self, "_scouts", None)
         self._fixing.forget()
         self._files = self._listed()
-        environments = environments_of(self.settings, self.nested)
+        environments = environments_of(self.projects)
         self._options = AnalysisOptions(environments, overlays=self._overlays, regions=True)
         self._scouts = Scouts(environments, self._files, self._overlays, before)
         self._marked = MarkedFiles(self._files)
-        self.presenter = Presenter(self.settings, self.nested)
-        self.known = Known(self.settings, self.nested)
+        self.presenter = Presenter(self.settings, self._discovery.nested)
+        self.known = Known(self.projects)
         self._remembered = Remembered(self._discovery, self.settings)
         self._results.outdate_all()
-        self._scanned = False
-        self._looked_at = 0
+        self._scanned, self._looked_at = False, 0
 
     def _listed(self) -> list[str]:
         """The files that were found, and open documents that no file holds yet."""
@@ -357,8 +357,8 @@ class Folder:
             return
         self._files = files
         self._remembered.drop()
-        self.presenter = Presenter(self.settings, self.nested)
-        self.known = Known(self.settings, self.nested)
+        self.presenter = Presenter(self.settings, self._discovery.nested)
+        self.known = Known(self.projects)
         questions = self._scouts.replace_files(files, came | went)
         self._marked.replace_files(files)
         for path in sorted(came):

@@ -11,22 +11,21 @@ from nonstrict.report.context import Lines
 from nonstrict.settings.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from nonstrict.check.baseline import Baseline
     from nonstrict.check.live.folder import Folder
     from nonstrict.findings import Diagnostic
-    from nonstrict.settings.model import Settings
+    from nonstrict.settings.projects import Projects
     from nonstrict.text.source import Source
 
 
 class Known:
     """What the baselines of a folder hold: nothing where there is none, or where its file is no baseline."""
 
-    def __init__(self, settings: Settings, nested: Mapping[str, Settings]) -> None:
-        """Nothing is read yet; `nested` are the settings of files of sub-projects."""
-        self._settings = settings
-        self._nested = nested
+    def __init__(self, projects: Projects) -> None:
+        """Nothing is read yet."""
+        self._projects = projects
         self._read: dict[str, tuple[tuple[int, ...], Baseline | None]] = {}
 
     def new(
@@ -40,7 +39,7 @@ class Known:
 
     def _baseline_of(self, path: str) -> Baseline | None:
         """The baseline that counts for a file, read anew if it is another one than it was."""
-        settings = with_baseline(self._settings, self._nested.get(path))
+        settings = with_baseline(self._projects, path)
         place = settings.baseline_path
         stamp = _stamp(place)
         if place is None or stamp is None:
@@ -70,7 +69,7 @@ def write_baselines(folder: Folder, strange: Iterable[Diagnostic] = ()) -> list[
     checked = frozenset(folder.files)
     found = [one for path in folder.files_with_findings() for one in folder.found(path)]
     found = [one for one in (*found, *strange) if one.location.path in checked]
-    made = rewritten(folder.settings, folder.nested, found, checked, _lines(found, folder.source))
+    made = rewritten(folder.projects, found, checked, _lines(found, folder.source))
     for one in made:
         one.write()
     return made
