@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -280,3 +281,94 @@ def test_each_has_its_own_budget(nonstrict: Command, top: Path):
     with (top / "pyproject.toml").open("a") as file:
         file.write('"serve/main.py::step" = { graphs = 1 }\n')
     assert nonstrict("budget", **ALONE).status == 0
+
+
+# -- what counts where ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_what_is_staged_is_held_against_the_baseline_of_its_project(nonstrict: Command, top: Path, named: bool):
+    if named:
+        (top / "train/pyproject.toml").write_text('[tool.nonstrict]\nbaseline = "known.json"\n')
+    (top / ".gitignore").write_text(".venv\n.nonstrict_cache\n")
+    git = Git(top)
+    check(nonstrict, "--write-baseline")
+    git.commit()
+    (top / "train/main.py").write_text(PAIR.replace("return x, None", "return x.relu(), None"))
+    check(nonstrict, "--write-baseline")
+    git("add", "-A")
+    run = check(nonstrict, "--staged")
+    assert (run.status, run.err) == (0, "")
+
+
+def test_a_part_is_written_where_the_rest_is_known(nonstrict: Command, top: Path):
+    (top / "train/more.py").write_text(PAIR)
+    assert "to all.json" in check(nonstrict, "--write-baseline=all.json").out
+    (top / "nonstrict.toml").write_text('baseline = "all.json"\n')
+    assert check(nonstrict, "--write-baseline", "serve", "train/main.py").out == "Wrote 2 findings to all.json.\n"
+    assert check(nonstrict).status == 0
+
+
+def test_a_rule_that_a_project_leaves_out_costs_no_entry(nonstrict: Command, top: Path):
+    check(nonstrict, "--write-baseline=all.json")
+    (top / "nonstrict.toml").write_text('baseline = "all.json"\n')
+    (top / "train/pyproject.toml").write_text('[tool.nonstrict]\nignore = ["NST502"]\n')
+    assert check(nonstrict).err == ""
+    assert len(json.loads((top / "all.json").read_text())["findings"]) == 1
+
+
+def test_one_baseline_by_two_names_is_one(nonstrict: Command, top: Path):
+    (top / "link").symlink_to(top)
+    (top / "nonstrict.toml").write_text('baseline = "known.json"\n')
+    (top / "train/pyproject.toml").write_text('[tool.nonstrict]\nbaseline = "../link/known.json"\n')
+    (top / "loose.py").write_text(PAIR.replace("return x, None", "print(x)"))
+    (top / "known.json").write_text('{"version": 1, "findings": []}')
+    assert check(nonstrict, "--write-baseline", "loose.py", "train").out == "Wrote 3 findings to known.json.\n"
+    for _ in range(2):
+        run = check(nonstrict, "loose.py", "train")
+        assert (run.status, run.err) == (0, "")
+
+
+def test_the_folder_that_one_works_in_is_a_project_too(nonstrict: Command, tmp_path: Path):
+    inner = tmp_path / "a"
+    inner.mkdir()
+    (inner / "x.py").write_text(PAIR)
+    (tmp_path / "z.py").write_text(PAIR)
+    (inner / "nonstrict.toml").write_text('torch-version = "2.15"\n')
+    run = subprocess.run(
+        [sys.executable, "-m", "nonstrict", "check", "--output-format", "concise", "--no-cache", "x.py", "../z.py"],
+        cwd=inner,
+        env={**os.environ, **ALONE},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "z.py:6:12: error[NST502]" in run.stdout
+    assert "x.py" not in run.stdout
+
+
+def test_a_text_that_is_on_no_disk_belongs_to_its_project(nonstrict: Command, top: Path):
+    for name, found in (("train", 1), ("serve", 0)):
+        for path in (f"{name}/new.py", str(top / name / "new.py"), f"./{name}/new.py"):
+            run = nonstrict("check", "-", ".", "--no-cache", "--stdin-filename", path, stdin=PAIR, **ALONE)
+            assert run.out.count(f"{name}/new.py:6:12") == found, path
+
+
+def test_settings_of_an_editor_count_in_all_projects(top: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
+    train, new = (str(top / "train" / name) for name in ("main.py", "new.py"))
+    folder = Folder(str(top), {"torch-version": "2.15"})
+    folder.set_text(new, PAIR)
+    assert folder.diagnostics(train) == folder.diagnostics(new) == ()
+    folder.reload({"ignore": ["NST2"]})
+    assert [one.code for one in folder.diagnostics(train)] == ["NST502"]
+    assert [one.code for one in folder.diagnostics(new)] == ["NST502"]
+    folder.reload({"ignore": ["NST502"]})
+    assert folder.diagnostics(train) == ()
+
+
+def test_verdicts_are_none_of_another_torch(nonstrict: Command, top: Path, marks: dict[str, Path]):
+    (top / "train/.venv/lib/python3.11/site-packages/torch/version.py").write_text("__version__ = '2.9.0'\n")
+    run = check(nonstrict, "--confirm", "--no-cache", "--timeout", "5", "train")
+    assert not marks["train"].exists()
+    assert "nothing was confirmed: the findings are for torch 2.9, and experiments would run torch 2.13" in run.err

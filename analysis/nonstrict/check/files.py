@@ -11,7 +11,7 @@ from nonstrict.check.patterns import PathMatcher
 from nonstrict.settings.model import PAGE_LIMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from nonstrict.check.gitignore import IgnoreFile
     from nonstrict.findings import Finding
@@ -44,10 +44,13 @@ class Discovery(NamedTuple):
     folders: tuple[str, ...] = ()
 
 
-def discover(paths: Sequence[str], settings: Settings, nested: NestedSettings | None = None) -> Discovery:
+def discover(
+    paths: Sequence[str], settings: Settings, nested: NestedSettings | None = None, unsaved: Iterable[str] = ()
+) -> Discovery:
     """The files that `paths` (files and directories) mean.
 
-    Directories are walked without following links to directories, so that a loop of links is no loop.
+    Directories are walked without following links to directories, so that a loop of links is no loop. The settings of
+    `unsaved` files are told as well, which are not looked for on the disk.
 
     Raises:
         ConfigurationError: a configuration file met on the way is not valid.
@@ -56,6 +59,9 @@ def discover(paths: Sequence[str], settings: Settings, nested: NestedSettings | 
     for path in paths:
         with walk.faults.losing("was not looked for", "the file", beginning(path)):
             walk.add(path)
+    for path in unsaved:
+        with walk.faults.losing("was not looked at", "the settings of the file", beginning(path)):
+            walk.configure(path)
     return Discovery(
         walk.files,
         frozenset(walk.explicit),
@@ -145,6 +151,12 @@ class _Walk:
             if not self._force_excluded(absolute, rules):
                 self.explicit.add(self._file(os.path.realpath(absolute), absolute, shown, rules))
 
+    def configure(self, path: str) -> None:
+        """Note which settings count for a file, whether it is there or not."""
+        rules = self._rules_for(os.path.dirname(os.path.abspath(path)))
+        if rules is not self._root:
+            self.nested[path] = rules.settings
+
     def _file(self, real: str, path: str, shown: str, rules: _Rules) -> str:
         """Take a file by its real path, unless it was taken by another name; as what it is listed."""
         known = self._listed.get(real)
@@ -222,7 +234,8 @@ class _Walk:
             return known
         root = self._root.settings.root
         rules = self._root
-        if directory != root:
+        # Where nothing configures the run, its root is the working directory, which may be a project below.
+        if directory != root or self._root.settings.source is None:
             present = [name for name in _CONFIG_NAMES if os.path.isfile(os.path.join(directory, name))]
             own = self._own_rules(directory, present) if present else None
             parent = os.path.dirname(directory)

@@ -97,10 +97,11 @@ def check(paths: Sequence[str], settings: Settings, options: RunOptions | None =
 
 def _checked(paths: Sequence[str], settings: Settings, options: RunOptions, losses: Losses) -> CheckResult:
     """The result, but for the faults of the cache, which cost no finding."""
-    discovery = discover(paths, settings, options.nested)
-    unsaved: dict[str, Source] = {}
     given = (options.standard_input,) if options.standard_input is not None else ()
-    for name, content in (*given, *options.unsaved.items()):
+    texts = (*given, *options.unsaved.items())
+    discovery = discover(paths, settings, options.nested, [name for name, _ in texts])
+    unsaved: dict[str, Source] = {}
+    for name, content in texts:
         discovery, source = _with_unsaved(discovery, name, content)
         if source is not None:
             unsaved[source.path] = source

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.confirm.trust import Python, python_for
+from nonstrict.knowledge.releases import release_of, shown
 from nonstrict.knowledge.torch_version import installed_torch, release_numbers
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def venues_of(suspects: Iterable[Suspect], projects: Projects, trusted: Callable
             continue
         python = chosen_python(settings, trusted)
         why = other_torch(settings, python)
+        why = f"{why}; {python.notice}" if why and python.notice else why
         before = found.get((python.path, why), Venue(python.path, told, (), (), why))
         notices = dict.fromkeys((*before.notices, *filter(None, (python.notice,))))
         found[python.path, why] = before._replace(suspects=(*before.suspects, *mine), notices=tuple(notices))
@@ -55,8 +57,14 @@ def chosen_python(settings: Settings, trusted: Callable[[str], bool]) -> Python:
 
 
 def other_torch(settings: Settings, python: Python) -> str:
-    """Why experiments in an interpreter say nothing of findings: those are for another torch. Empty if they do."""
+    """Why experiments in an interpreter say nothing of findings: those are for another torch. Empty if they do.
+
+    It is the one that the settings name, or that of an interpreter which was passed over.
+    """
     wanted = settings.torch_version
+    if wanted is None and python.notice:
+        passed = installed_torch(settings.python, settings.root)
+        wanted = shown(release_of(str(passed))) if passed is not None else None
     installed = installed_torch(python.path, settings.root) if wanted is not None else None
     if wanted is None or installed is None:
         return ""

@@ -20,7 +20,7 @@ from nonstrict.settings.errors import ConfigurationError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from nonstrict.check.run import CheckResult
     from nonstrict.findings import Applicability, Diagnostic
@@ -59,8 +59,10 @@ class Since:
         Raises:
             GitError: it cannot be had from git.
         """
-        with self._checked(None, fixes) as (result, _):
-            return _with_all_texts(result)
+        with self._checked(None, fixes) as (result, folder):
+            every = {id(one): _moved(one, folder, self._repository.top) for one in result.nested.values()}
+            nested = {path: every[id(one)] for path, one in result.nested.items()}
+            return _with_all_texts(result._replace(nested=nested))
 
     def _looked_before(self) -> Before:
         repository, staged = self._repository, self._options.staged
@@ -119,14 +121,29 @@ def _moved(settings: Settings, top: str, folder: str) -> Settings:
     def there(path: str) -> str:
         return _there(path, top, folder)
 
+    def there_if_any(path: str | None) -> str | None:
+        return there(path) if path else path
+
     return settings._replace(
         root=there(settings.root),
+        source=there_if_any(settings.source),
+        baseline=there_if_any(settings.baseline),
+        python=there_if_any(settings.python),
+        models=tuple(map(there, settings.models)),
+        inputs=tuple((_with_file(one, there), _with_file(maker, there)) for one, maker in settings.inputs),
+        budget=tuple(one._replace(base=there(one.base)) for one in settings.budget),
         per_file_ignores=tuple((one._replace(base=there(one.base)), rules) for one, rules in settings.per_file_ignores),
         **{
             name: tuple(one._replace(base=there(one.base)) for one in getattr(settings, name))
             for name in ("include", "exclude", "extend_exclude")
         },
     )
+
+
+def _with_file(target: str, there: Callable[[str], str]) -> str:
+    """A `PATH::NAME` with another path."""
+    path, mark, name = target.partition("::")
+    return f"{there(path)}{mark}{name}"
 
 
 def _there(path: str, before: str, folder: str) -> str:

@@ -105,9 +105,9 @@ def test_a_text_that_was_not_parsed_is_parsed_once_it_is_among_the_first(
 
 def test_a_run_that_keeps_nothing_writes_nothing(project: Path):
     run(project, keeps=False)
-    assert not list(project.glob(".nonstrict_cache/*/glances.json"))
+    assert not list(project.glob(".nonstrict_cache/*/glances-*.json"))
     run(project)
-    assert list(project.glob(".nonstrict_cache/*/glances.json"))
+    assert list(project.glob(".nonstrict_cache/*/glances-*.json"))
 
 
 def test_a_named_file_is_parsed_whatever_is_known(project: Path):
@@ -115,3 +115,23 @@ def test_a_named_file_is_parsed_whatever_is_known(project: Path):
     (project / "other.py").write_text("def broken(:\n")
     assert run(project) == run(project, cache=False)
     assert ("NST901", str(project / "other.py"), 1) in run(project, str(project), str(project / "other.py"))
+
+
+def test_what_another_python_parsed_is_looked_at_anew(project: Path, read: list[str]):
+    run(project)
+    (kept,) = project.glob(".nonstrict_cache/*/glances-*.json")
+    kept.rename(kept.with_name("glances-3.99.json"))
+    touch(project, "plain.py")
+    read.clear()
+    run(project)
+    assert str(project / "marked.py") in read
+
+
+def test_a_file_that_is_listed_by_a_link_from_now_on_is_the_same_file(project: Path):
+    (project / "sub").mkdir()
+    (project / "sub" / "writer.py").write_text(
+        "import torch\n\nW = torch.ones(3)\n\n\n@torch._dynamo.nonstrict_trace\ndef f(x):\n    return x * W\n"
+    )
+    run(project)
+    (project / "a_link.py").symlink_to(project / "sub" / "writer.py")
+    assert run(project) == run(project, cache=False)

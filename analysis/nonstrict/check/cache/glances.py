@@ -1,10 +1,12 @@
 """What a first look at files told, by what they hold: after an edit only files of another text are looked at again.
 
-It does not depend on settings, so that all runs of a version of nonstrict share one entry.
+It does not depend on settings: all runs of a version of nonstrict share one entry, one for each Python, which
+decides what parses.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from nonstrict.check.cache.contents import GONE
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     from nonstrict.check.cache.runs import Cache
 
-_NAME = "glances.json"
+_NAME = f"glances-{sys.version_info[0]}.{sys.version_info[1]}.json"
 #: Looks at texts that no file of the run has are kept, up to so many in all: other runs and branches have them.
 _MOST = 50_000
 

@@ -29,6 +29,15 @@ def folder_settings(root: str, overrides: Mapping[str, object], *, trusted: bool
         if not lenient:
             raise
         settings = default_settings(root)
+    return _overridden(settings, overrides, trusted=trusted, lenient=lenient)
+
+
+def _overridden(settings: Settings, overrides: Mapping[str, object], *, trusted: bool, lenient: bool) -> Settings:
+    """Settings with those of the client on top.
+
+    Raises:
+        ConfigurationError: an override is not valid.
+    """
     for key, value in overrides.items():
         try:
             settings = settings_from_assignment(settings, f"{key} = {json.dumps(value)}")
@@ -39,13 +48,14 @@ def folder_settings(root: str, overrides: Mapping[str, object], *, trusted: bool
 
 
 class Nested:
-    """The settings of directories below a folder, each from its own configuration file.
+    """The settings of directories below a folder, each from its own configuration file, with the client's on top.
 
     Those of a folder that is not `trusted` name no interpreter.
     """
 
-    def __init__(self, *, trusted: bool) -> None:
+    def __init__(self, overrides: Mapping[str, object], *, trusted: bool) -> None:
         """Nothing was read yet."""
+        self._overrides = overrides
         self._trusted = trusted
         self._valid: dict[str, Settings | None] = {}
 
@@ -56,8 +66,9 @@ class Nested:
             ConfigurationError: it is not valid.
         """
         found = settings_in(directory, names)
-        if found is not None and not self._trusted:
-            found = found._replace(python=None)
+        if found is not None:
+            # What is wrong with the client's settings is told once, of the folder.
+            found = _overridden(found, self._overrides, trusted=self._trusted, lenient=True)
         self._valid[directory] = found
         return found
 

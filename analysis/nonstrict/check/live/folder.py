@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping
 
     from nonstrict.check.examination import Examined
-    from nonstrict.check.files import Discovery
     from nonstrict.coverage import Region
     from nonstrict.findings import Diagnostic, Finding, LocatedFix, Location
     from nonstrict.program.state.machine import Machine
@@ -77,10 +76,9 @@ class Folder:
         self.root = root
         self._overrides = dict(overrides or {})
         self._trusted = trusted
-        self._nested = Nested(trusted=trusted)
+        self._nested = Nested(self._overrides, trusted=trusted)
         self.settings: Settings = folder_settings(root, self._overrides, trusted=trusted, lenient=lenient)
-        nested = self._nested.lenient if lenient else self._nested.strict
-        self._discovery: Discovery = discover([root], self.settings, nested)
+        self._discovery = discover([root], self.settings, self._nested.lenient if lenient else self._nested.strict)
         self._texts: dict[str, Text] = {}
         self._open: set[str] = set()
         self._overlays: dict[str, Source] = {}
@@ -99,8 +97,9 @@ class Folder:
         """
         changed = dict(overrides) if overrides is not None else self._overrides
         settings = folder_settings(self.root, changed, trusted=self._trusted)
-        self._discovery = discover([self.root], settings, self._nested.strict)
-        self.settings, self._overrides = settings, changed
+        nested = Nested(changed, trusted=self._trusted)
+        self._discovery = discover([self.root], settings, nested.strict, self._open)
+        self.settings, self._overrides, self._nested = settings, changed, nested
         self._start()
 
     # -- texts --------------------------------------------------------------------------------------------------------
@@ -346,7 +345,7 @@ class Folder:
 
     def _list_again(self, *, registering: bool) -> None:
         """Files came or went: look which there are now, and only at those that are new."""
-        self._discovery = discover([self.root], self.settings, self._nested.lenient)
+        self._discovery = discover([self.root], self.settings, self._nested.lenient, self._open)
         files = self._listed()
         came, went = set(files) - set(self._files), set(self._files) - set(files)
         if not self._scanned or any(os.path.basename(path) == "__init__.py" for path in came | went):

@@ -207,7 +207,8 @@ class Bytes(Parts):
         self.own = frozenset((*files, *changed))
         self._order = {path: number for number, path in enumerate((*files, *sorted(set(changed) - set(files))))}
         stems = self._stems_of_others({stem_of(path) for path in changed}) if self._began else set[bytes]()
-        asked = set[Asked]().union(*(self.renew(path) for path in changed))
+        present = frozenset(files)
+        asked = set[Asked]().union(*(self.renew(path, listed=path in present) for path in changed))
         # Of a name that no module has, nobody is taken to import it.
         for key in [key for key in self.hits if key[0] in stems]:
             found = [path for path in self.importers.get(key[0], ()) if key[1] in self.data(path)]
@@ -227,12 +228,15 @@ class Bytes(Parts):
             self.importers[stem] = [path for path in holding if stem in imported_words(self.data(path))]
         return new | (stems - present)
 
-    def renew(self, path: str) -> set[Asked]:
-        """Read a file once more: the questions whose answers changed by that."""
+    def renew(self, path: str, *, listed: bool = True) -> set[Asked]:
+        """Read a file once more: the questions whose answers changed by that.
+
+        One that is no longer `listed` holds nothing, also where it is there, listed by another name.
+        """
         self._room += len(self._kept.pop(path, b""))
         if path not in self.own:
             return set()
-        data = self.data(path)
+        data = self.data(path) if listed else b""
         changed = self._renewed_index(path, data) if self._began else set[Asked]()
         held = [text for text, paths in self.texts.items() if self._renewed(paths, path, here=text in data)]
         changed.update((*held, *(HELD + text for text in held)))
