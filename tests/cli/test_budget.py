@@ -219,3 +219,50 @@ def test_what_cannot_be_read_or_written(nonstrict: Command, project: Path):
     run = nonstrict("budget", "--write")
     assert run.status == 2
     assert "The budget stands in a configuration in" in run.err
+
+
+def test_a_moved_entry_is_renamed_in_the_budget_alone(nonstrict: Command, project: Path):
+    text = (
+        '[tool.other]\nnote = ["gone.py::broken"] # "gone.py::broken"\n\n'
+        '[tool.nonstrict.budget]\n"gon\\u0065.py::broken" = { graphs = 2 }\n"model.py::whole" = { graphs = 1 }\n'
+    )
+    (project / "pyproject.toml").write_text(text)
+    assert nonstrict("budget", "--write").err == "Wrote 1 entry into pyproject.toml.\n"
+    assert (project / "pyproject.toml").read_text() == text.replace("gon\\u0065.py", "model.py")
+    assert nonstrict("budget", "--write").err == ""
+
+
+def test_a_byte_order_mark_is_kept(nonstrict: Command, project: Path):
+    (project / "nonstrict.toml").write_bytes(b'\xef\xbb\xbf[budget]\r\n"model.py" = { graphs = 1 }\r\n')
+    assert nonstrict("budget", "--write").err == "Wrote 1 entry into nonstrict.toml.\n"
+    assert (project / "nonstrict.toml").read_bytes() == (
+        b'\xef\xbb\xbf[budget]\r\n"model.py" = { graphs = 1 }\r\n"model.py::broken" = { graphs = 2 }\r\n'
+    )
+
+
+def test_of_several_configurations_all_are_written_or_none(nonstrict: Command, project: Path):
+    for name in ("a", "b"):
+        (project / name).mkdir()
+        (project / name / "model.py").write_text(MODEL)
+        (project / name / "nonstrict.toml").write_text("")
+    (project / "b" / "nonstrict.toml").chmod(0o444)
+    run = nonstrict("budget", "--write")
+    assert run.status == 2
+    assert run.err.count("\n") == 1
+    assert "is read-only" in run.err
+    assert (project / "a" / "nonstrict.toml").read_text() == ""
+    assert not (project / "nonstrict.toml").exists()
+    (project / "b" / "nonstrict.toml").chmod(0o644)
+    assert nonstrict("budget", "--write").err == (
+        "Wrote 2 entries into nonstrict.toml.\n"
+        "Wrote 2 entries into a/nonstrict.toml.\n"
+        "Wrote 2 entries into b/nonstrict.toml.\n"
+    )
+
+
+def test_a_configuration_that_is_not_looked_at_is_not_written(nonstrict: Command, project: Path):
+    budget(project, '"model.py" = { graphs = 4 }')
+    run = nonstrict("budget", "--write", "--isolated")
+    assert run.status == 2
+    assert "File exists" in run.err
+    assert (project / "nonstrict.toml").read_text() == '[budget]\n"model.py" = { graphs = 4 }\n'

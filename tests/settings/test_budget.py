@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+import tomli
 
 from nonstrict.settings.budget import Budget, covers, governing
 from nonstrict.settings.errors import ConfigurationError
@@ -130,3 +131,61 @@ def test_an_entry_is_added_to_any_file(tmp_path: Path, name: str, text: str):
     assert (budget["m.py::f"].graphs, budget["m.py::f"].recompilations) == (1, 0)
     assert ("a.py" in budget) is ("a.py" in text)
     assert all(line in written for line in text.splitlines() if "a.py" not in line)
+
+
+MOVED = """\
+# "m.py::f" is the step
+[tool.other]
+note = ["m.py::f", 'm.py::f'] # "m.py::f"
+
+[tool.nonstrict.budget]
+# "m.py::f" is slow
+"m.py::f" = { graphs = 3 } # "m.py::f"
+'m.py::g'   =   { graphs = 2 }
+"gon\\u0065.py::h" = { graphs = 1 }
+"m.py::d".graphs = 9
+
+[tool.nonstrict.budget."m.py::t"] # table
+graphs = 4
+
+[tool.last."m.py::t"]
+x = 1
+"""
+
+
+def test_an_entry_is_renamed_in_the_budget_alone():
+    keys = {f"m.py::{name}": f"n/m.py::{name}" for name in "fgdt"} | {"gone.py::h": "n/m.py::h"}
+    assert with_budget("/p/pyproject.toml", MOVED, {}, keys) == (
+        MOVED.replace('"m.py::f" =', '"n/m.py::f" =')
+        .replace("'m.py::g'", "'n/m.py::g'")
+        .replace('"gon\\u0065.py::h"', '"n/m.py::h"')
+        .replace('"m.py::d"', '"n/m.py::d"')
+        .replace('budget."m.py::t"', 'budget."n/m.py::t"')
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "budget = { 'm.py::f' = { graphs = 1 }, b = { graphs = 2 } } # both\n",
+        "budget.'m.py::f'.graphs = 1\nselect = ['ALL']\nbudget.b.graphs = 2\n",
+        "budget.b.graphs = 2\r\n[budget.'m.py::f']\r\ngraphs = 1\r\n",
+        "[budget.b]\ngraphs = 2\n[severity]\nNST101 = 'note'\n[budget.'m.py::f']\ngraphs = 1\n",
+    ],
+)
+def test_an_entry_is_renamed_however_it_is_written(text: str):
+    written = with_budget("nonstrict.toml", text, {"b": {"graphs": 3}}, {"m.py::f": "n.py::f"})
+    assert written == text.replace("m.py::f", "n.py::f").replace("graphs = 2", "graphs = 3")
+
+
+def test_an_entry_is_renamed_to_any_name():
+    odd = "it's \"\n.py::f"
+    written = with_budget("nonstrict.toml", "[budget]\n'm.py::f' = {}\n", {}, {"m.py::f": odd})
+    assert tomli.loads(written) == {"budget": {odd: {}}}
+
+
+def test_what_cannot_be_edited_is_told():
+    with pytest.raises(ConfigurationError, match=r"nonstrict\.toml cannot be edited: "):
+        with_budget("nonstrict.toml", "[budget\n", {"b": {"graphs": 3}})
+    with pytest.raises(ConfigurationError, match=r"does not hold the entry `m\.py::f`"):
+        with_budget("nonstrict.toml", "[other]\n'm.py::f' = {}\n", {}, {"m.py::f": "n.py::f"})

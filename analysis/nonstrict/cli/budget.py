@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import codecs
+import errno
 import json
 import os
 import sys
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nonstrict.check.budgets import Figures
+    from nonstrict.check.fixing import Change
     from nonstrict.findings import Measured
     from nonstrict.settings.model import Settings
 
@@ -157,41 +160,70 @@ def _written(known: Sequence[Figures], projects: Projects) -> Projects:
         raise ConfigurationError(
             f"The budget stands in a configuration in {foreign} that {path} extends. Name it with --config."
         )
-    told: dict[int, Settings] = {}
+    planned: list[tuple[Settings, Change]] = []
     for base in sorted(written):
         keys = {before.key: after.key for before, after in now.items() if before.base == base}
-        told[id(by_base[base])] = _with_entries(by_base[base], changes.get(base, {}), keys)
+        planned.append((by_base[base], _planned(by_base[base], changes.get(base, {}), keys)))
+    _write([change for _, change in planned])
+    told = {id(settings): _reloaded(settings, change) for settings, change in planned}
     own = {path: told.get(id(settings), settings) for path, settings in projects.own.items()}
     return Projects(told.get(id(projects.main), projects.main), own)
 
 
-def _with_entries(settings: Settings, changes: Mapping[str, Mapping[str, int]], keys: Mapping[str, str]) -> Settings:
-    """Write entries of the budget into a configuration, and new `keys` for others; the settings with them.
+def _planned(settings: Settings, changes: Mapping[str, Mapping[str, int]], keys: Mapping[str, str]) -> Change:
+    """The file of a configuration with entries of the budget changed or added, and new `keys` for others.
 
     Raises:
-        ConfigurationError: it cannot be written.
+        ConfigurationError: it cannot be read or edited.
     """
     from nonstrict.check.fixing import Change
-    from nonstrict.check.writing import CannotWrite, write_all
-    from nonstrict.settings.load import settings_from_file
     from nonstrict.settings.writing import with_budget
 
-    written = {*keys.values(), *changes}
     path = settings.source or _new_configuration(settings.root)
+    before = b""
     try:
-        if settings.source is None and os.path.basename(path) != _PYPROJECT:
-            with open(path, "xb"):
-                pass
-        with open(path, "rb") as file:
-            before = file.read()
-        text = with_budget(path, before.decode("utf-8"), changes, keys)
-        write_all([Change(path, before, text.encode())])
-    except (CannotWrite, OSError, UnicodeDecodeError) as error:
+        if settings.source is not None or os.path.basename(path) == _PYPROJECT:
+            with open(path, "rb") as file:
+                before = file.read()
+        elif os.path.exists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+        text = with_budget(path, before.decode("utf-8-sig"), changes, keys)
+    except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"The budget was not written: {error}") from error
-    sys.stderr.write(
-        f"Wrote {len(written)} {'entry' if len(written) == 1 else 'entries'} into {os.path.relpath(path)}.\n"
-    )
-    return settings_from_file(path)._replace(root=settings.root)
+    mark = codecs.BOM_UTF8 if before.startswith(codecs.BOM_UTF8) else b""
+    return Change(path, before, mark + text.encode())
+
+
+def _write(changes: Sequence[Change]) -> None:
+    """Write all files, those that are new among them, or none.
+
+    Raises:
+        ConfigurationError: they cannot be written.
+    """
+    from nonstrict.check.writing import CannotWrite, write_all
+
+    begun: list[str] = []
+    try:
+        for change in changes:
+            if not os.path.exists(change.path):
+                with open(change.path, "xb"):
+                    begun.append(change.path)
+        write_all(changes)
+    except (CannotWrite, OSError) as error:
+        for path in begun:
+            if not os.path.getsize(path):
+                os.unlink(path)
+        raise ConfigurationError(f"The budget was not written: {error}") from error
+
+
+def _reloaded(settings: Settings, change: Change) -> Settings:
+    """The settings of a configuration that was written, which is said."""
+    from nonstrict.settings.load import settings_from_file
+
+    after = settings_from_file(change.path)._replace(root=settings.root)
+    count = len(set(after.budget).difference(settings.budget))
+    sys.stderr.write(f"Wrote {count} {'entry' if count == 1 else 'entries'} into {os.path.relpath(change.path)}.\n")
+    return after
 
 
 def _new_configuration(root: str) -> str:
