@@ -44,13 +44,14 @@ def checked(measured: Iterable[Measured], tests: Iterable[str], settings: Settin
     """What the analysis says of the files of regions, and of the tests that compile them.
 
     Raises:
-        ConfigurationError: the settings select no rule.
+        ConfigurationError: settings select no rule, or those of a folder below cannot be read.
     """
     from nonstrict.check.run import RunOptions, check
+    from nonstrict.settings.choosing import settings_below
 
     files = {one.path for one in measured} | set(tests)
     here = sorted(os.path.relpath(path) for path in files if os.path.isfile(path))
-    return check(here, settings, RunOptions(jobs=1, fixes=None, regions=True))
+    return check(here, settings, RunOptions(jobs=1, fixes=None, regions=True, nested=settings_below(lambda one: one)))
 
 
 def reports_of(measured: Iterable[Measured], result: CheckResult) -> tuple[RegionReport, ...]:

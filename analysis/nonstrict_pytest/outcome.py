@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.check.budgets import base_in, figures, followed, held
+from nonstrict.check.budgets import base_of, budget_of, figures, followed, held
 from nonstrict.confirm.recorded import plain_name
 from nonstrict.confirm.runs.compilations import Observed, joined
 from nonstrict.report.budget import line_of
 from nonstrict.report.compiled import text_of
 from nonstrict.report.summary import plural
 from nonstrict.settings.errors import ConfigurationError
+from nonstrict.settings.projects import Projects
 from nonstrict_pytest.findings import checked, regions_of, reports_of, settings_of
 from nonstrict_pytest.listening import torch_version
 
@@ -47,16 +49,16 @@ def outcome_of(tests: Sequence[tuple[str, list[Called]]], root: str) -> Outcome:
         return Outcome((str(error),), fails=True)
     reports = reports_of(regions, result)
     lines = [line for one in reports for line in _told(one, times[_key(one)]).splitlines()]
-    over = list(_over_budget(regions, result.looked, settings))
+    over = list(_over_budget(regions, result.looked, Projects(settings, result.nested).absolute()))
     told = (*lines, *_counts(reports, len(by_test)), *_kept(regions, settings), *over)
     return Outcome(told, fails=bool(over))
 
 
-def _over_budget(regions: Sequence[Measured], looked: Looked, settings: Settings) -> Iterator[str]:
-    """The numbers of regions that exceed their budget."""
+def _over_budget(regions: Sequence[Measured], looked: Looked, projects: Projects) -> Iterator[str]:
+    """The numbers of regions that exceed the budget of their project."""
     now = time.time()
     known = figures(looked.regions, ((now, one) for one in regions))
-    budget = followed(known, settings.budget, lambda _: base_in(settings))
+    budget = followed(known, budget_of(projects), partial(base_of, projects))
     exceeded = [one for one in held(known, budget) if one.known and one.known.is_measured and one.exceeds]
     if exceeded:
         yield "Over the budget:"

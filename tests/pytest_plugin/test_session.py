@@ -194,3 +194,33 @@ def test_a_session_that_exceeds_the_budget_fails(run_pytest: Pytest):
     assert kept.status == 0
     assert "Over the budget" not in kept.out
     assert run_pytest({**FILES, "nonstrict.toml": budget}, "--nonstrict", "-p", "xdist", "-n", "2", "-k", "net").status
+
+
+BELOW = """\
+import torch
+
+from pkg.model import Net
+
+
+def test_net():
+    torch.compile(Net(), backend="eager")(torch.ones(2, 3))
+"""
+
+
+def test_folders_with_a_configuration_of_their_own(run_pytest: Pytest):
+    files = {
+        "nonstrict.toml": '[budget]\n"." = { graphs = 9 }\n',
+        "pkg/nonstrict.toml": 'ignore = ["NST701"]\n[budget]\n"model.py::Net" = { graphs = 1 }\n',
+        "pkg/model.py": MODEL,
+        "test_below.py": BELOW,
+    }
+    run = run_pytest(files, "--nonstrict")
+    assert (run.status, run.results) == (1, {"test_net": "PASSED"})
+    assert "(GB0059): observed" in run.out, "no rule of theirs foretells it"
+    assert section(run)[-2:] == [
+        "Over the budget:",
+        "  pkg/model.py:5: `Net.forward`: 2 graphs (measured just now), budget 1: exceeded (`model.py::Net`)",
+    ]
+    wrong = run_pytest({**files, "pkg/nonstrict.toml": "selekt = []"}, "--nonstrict")
+    assert wrong.status == 1
+    assert "unknown key `selekt`" in section(wrong)[0]
