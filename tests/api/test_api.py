@@ -254,9 +254,11 @@ def test_nothing_is_changed_where_settings_fix(project: Path):
         ({"selct": []}, "unknown key `selct`. Did you mean `select`?"),
         ({"select": ["NST999"]}, "NST999"),
         ({"fail-on": 3}, "bad value for `fail-on`"),
+        ({1: 2}, "the key `1` of the settings is no text."),
+        ({"severity": {None: "note"}}, "the key `None` of the settings is no text."),
     ],
 )
-def test_settings_that_are_wrong(project: Path, settings: dict[str, object], message: str):
+def test_settings_that_are_wrong(project: Path, settings: dict[Any, object], message: str):
     with pytest.raises(api.ConfigurationError) as caught:
         api.check(project, settings=settings)
     assert message in str(caught.value)
@@ -270,6 +272,22 @@ def test_what_cannot_be_read_is_a_failure(project: Path):
     assert failure == f"{project / 'gone.py'}: does not exist"
 
 
+@pytest.mark.parametrize("name", ["", "sub"])
+def test_the_text_of_a_directory_is_a_failure(project: Path, name: str):
+    (project / "sub").mkdir()
+    result = api.check("bad.py", sources={name: "x = 1"})
+    assert ([one.code for one in result.findings], result.files) == (["NST101"], 1)
+    assert result.failures == (f"{(project / name)}: is a directory, and has no text",)
+    assert api.regions(sources={name: "x = 1"}).failures == result.failures
+
+
+@pytest.mark.parametrize(("config", "given"), [("", "nothing"), (".", "the directory .")])
+def test_a_configuration_that_is_no_file(project: Path, config: str, given: str):
+    with pytest.raises(api.ConfigurationError) as caught:
+        api.check(project, config=config)
+    assert str(caught.value) == f"`config` takes a file, not {given}."
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -279,6 +297,7 @@ def test_what_cannot_be_read_is_a_failure(project: Path):
         lambda: api.audit("bad.py::f", ["gone"]),
         lambda: api.audit("bad.py::f", marker="gone"),
         lambda: api.confirm("gone.py"),
+        lambda: api.confirm("."),
         lambda: api.confirm("bad.py::"),
         lambda: api.confirm("bad.py::gone"),
     ],

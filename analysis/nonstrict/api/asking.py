@@ -55,11 +55,11 @@ def asked(paths: Sequence[str], sources: Mapping[str, str] | None, wanted: Wante
     Raises:
         ConfigurationError: the configuration cannot be used.
     """
-    from nonstrict.settings.choosing import settings_below, settings_over
+    from nonstrict.settings.choosing import refuse_no_file, settings_below, settings_over
     from nonstrict.settings.load import settings_from_values
 
     texts = {os.path.abspath(path): text for path, text in (sources or {}).items()}
-    values = {key: _plain(value) for key, value in (wanted.settings or {}).items()}
+    values = _table(wanted.settings or {})
 
     def on_top(settings: Settings) -> Settings:
         return settings_from_values(settings, values) if values else settings
@@ -67,6 +67,8 @@ def asked(paths: Sequence[str], sources: Mapping[str, str] | None, wanted: Wante
     if wanted.isolated and wanted.config is not None:
         raise ConfigurationError("`isolated` and `config` exclude each other.")
     file = os.fspath(wanted.config) if wanted.config is not None else None
+    if file is not None:
+        refuse_no_file(file, "`config` takes a file")
     base = settings_over([*paths, *texts], file, isolated=wanted.isolated)
     settings = on_top(base._replace(baseline="") if wanted.isolated else base)
     nested = None if wanted.isolated or file is not None else settings_below(on_top)
@@ -81,8 +83,20 @@ def _plain(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_plain(one) for one in cast("Sequence[object]", value)]
     if isinstance(value, dict):
-        return {key: _plain(one) for key, one in cast("dict[str, object]", value).items()}
+        return _table(cast("dict[object, object]", value))
     return value
+
+
+def _table(values: Mapping[Any, object]) -> dict[str, object]:
+    """A table as TOML would give it.
+
+    Raises:
+        ConfigurationError: a key is no text.
+    """
+    for key in values:
+        if not isinstance(key, str):
+            raise ConfigurationError(f"the key `{key!r}` of the settings is no text.")
+    return {key: _plain(value) for key, value in values.items()}
 
 
 def checked(asked: Asked, *, cache: bool = False, jobs: int = 1, **others: Any) -> CheckResult:

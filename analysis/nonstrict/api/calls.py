@@ -187,6 +187,8 @@ def confirm(
     path, function = named_target(target)
     if not os.path.exists(path):
         raise TargetError(f"{path}: there is no such file")
+    if os.path.isdir(path):
+        raise TargetError(f"{path} is a directory. Name a file of it.")
     wanted = asked([os.path.abspath(path)], None, Wanted(config, isolated, settings))
     trusted: Callable[[str], bool] = (lambda _: True) if trust else is_trusted
     if why := other_torch(wanted.settings, chosen_python(wanted.settings, trusted)):

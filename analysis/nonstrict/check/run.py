@@ -156,9 +156,11 @@ def _remembered(
 
 
 def _with_unsaved(discovery: Discovery, name: str, content: bytes | str) -> tuple[Discovery, Source | None]:
-    """The discovery with one more file, which is not read from the disk; a failure if its bytes are no text."""
+    """The discovery with one more file, which is not read from the disk; a failure if it can be none."""
     from nonstrict.text.source import UnreadableSource, source_from_bytes, source_from_text
 
+    if os.path.isdir(name):
+        return discovery._replace(failures=(*discovery.failures, (name, "is a directory, and has no text"))), None
     try:
         is_text = isinstance(content, str)
         source = source_from_text(name, content) if is_text else source_from_bytes(name, content)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Protocol
 
-from nonstrict.settings.choosing import settings_below, settings_over
+from nonstrict.settings.choosing import refuse_no_file, settings_below, settings_over
 from nonstrict.settings.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -55,9 +55,8 @@ def main_settings(paths: Sequence[str], options: argparse.Namespace) -> Settings
     files = [item for item in options.config if not is_assignment(item)]
     if len(files) > 1:
         raise ConfigurationError("--config names two files. Let one `extend` the other.")
-    if files and (not files[0] or os.path.isdir(files[0])):
-        given = f"the directory {files[0]}" if files[0] else "nothing"
-        raise ConfigurationError(f"--config takes a file or `KEY = VALUE`, not {given}.")
+    for file in files:
+        refuse_no_file(file, "--config takes a file or `KEY = VALUE`")
     if files and options.isolated:
         raise ConfigurationError("--isolated and --config FILE exclude each other. Drop one of them.")
     return settings_over(paths, files[0] if files else None, isolated=options.isolated)

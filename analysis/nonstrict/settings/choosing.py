@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from nonstrict.settings.errors import ConfigurationError
 from nonstrict.settings.model import Settings, default_settings
 
 if TYPE_CHECKING:
@@ -28,6 +29,16 @@ def settings_over(paths: Sequence[str], file: str | None = None, *, isolated: bo
     from nonstrict.settings.load import nearest_settings
 
     return nearest_settings(common_directory(paths)) or default_settings(os.getcwd())
+
+
+def refuse_no_file(file: str, taker: str) -> None:
+    """Refuse what is named as a configuration file and can be none; `taker` begins the sentence, with what it takes.
+
+    Raises:
+        ConfigurationError: it is empty, or a directory.
+    """
+    if not file or os.path.isdir(file):
+        raise ConfigurationError(f"{taker}, not {f'the directory {file}' if file else 'nothing'}.")
 
 
 def settings_below(on_top: Callable[[Settings], Settings]) -> Callable[[str, Collection[str]], Settings | None]:
