@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: A part of a schema.
 Schema = dict[str, Any]
 
-_TEXT: Schema = {"type": "string"}
+_PATH: Schema = {"type": "string", "minLength": 1}
 _SELECTOR: Schema = {"$ref": "#/$defs/selector"}
 _SELECTORS: Schema = {"type": "array", "items": _SELECTOR}
 _GLOB: Schema = {"type": "string", "pattern": "[^/! ]"}
@@ -58,6 +58,8 @@ def _default(option: Option) -> object:
 
 def _selector() -> Schema:
     """Codes, prefixes of codes, names and `ALL`, as the catalogue has them; what is in other capitals is not judged."""
+    if any(rule.name.startswith("nst") for rule in RULES.values()):
+        raise ValueError("say how the names of rules are told from codes")
     prefixes = {code[:length] for code in RULES for length in range(len("NST"), len(code) + 1)}
     names = sorted(rule.name for rule in RULES.values())
     return {
@@ -65,7 +67,7 @@ def _selector() -> Schema:
         "type": "string",
         "anyOf": [
             {"enum": ["ALL", *sorted(prefixes | CATEGORIES), *names]},
-            {"pattern": "^nst[0-9]*$|^all$|^(?!ALL$)(?!NST[0-9]*$)(?=.*[A-Z])[A-Za-z0-9-]+$"},
+            {"pattern": "^(?!NST)[Nn][Ss][Tt][0-9]*$|^all$|^(?!ALL$)(?![Nn][Ss][Tt])(?=.*[A-Z])[A-Za-z0-9-]+$"},
         ],
     }
 
@@ -109,7 +111,7 @@ _KINDS: dict[str, Schema] = {
     "ignores": _table(_SELECTORS, _GLOB),
     "inputs": _table(_FUNCTION, _FUNCTION),
     "models": {"type": "array", "items": {"type": "string", "pattern": r"\.pyi$"}},
-    "path": _TEXT,
+    "path": _PATH,
     "patterns": {"type": "array", "items": _GLOB},
     "python": _python(),
     "requirement": {"type": "string", "pattern": _REQUIREMENT},

@@ -62,7 +62,7 @@ def test_words_are_those_of_the_tool():
 
 
 VALID = [
-    'select = ["all", "nst1", "NST101", "Global-Tensor-Capture", "NST", "NST9", "io-side-effect"]',
+    'select = ["all", "nst1", "NST101", "Global-Tensor-Capture", "NST", "NST9", "Nst101", "io-side-effect"]',
     'torch-version = "2.13.0a0+git1234"',
     'torch-version = "2.1"',
     'target-python = "3.14"',
@@ -81,6 +81,12 @@ INVALID = [
     "select = [1]",
     'select = ["NST999"]',
     'ignore = ["no-such-rule"]',
+    'extend-select = ["NST-1"]',
+    'select = ["NSTx"]',
+    'extend = ""',
+    'baseline = ""',
+    'cache-dir = ""',
+    'python = ""',
     'fail-on = "fatal"',
     "fail-on = 2",
     'output-format = "xml"',
@@ -113,8 +119,14 @@ INVALID = [
     'required-version = ">="',
     "cache-dir = []",
 ]
-#: What only the tool refuses: a schema cannot count brackets or look at the disk.
-BEYOND = ['exclude = ["a[b"]', 'exclude = ["{a"]', 'models = ["gone.pyi"]', 'required-version = "1.x"']
+#: What only the tool refuses: a schema cannot count brackets or look at the disk, and takes 1.0 for an integer.
+BEYOND = [
+    'exclude = ["a[b"]',
+    'exclude = ["{a"]',
+    'models = ["gone.pyi"]',
+    'required-version = "1.x"',
+    'budget = { "a.py" = { graphs = 1.0 } }',
+]
 
 
 def is_loaded(text: str, folder: Path) -> bool:

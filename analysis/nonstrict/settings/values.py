@@ -75,7 +75,10 @@ def _pattern(glob: str, base: str) -> Pattern:
 
 
 def _path(value: object, base: str) -> str:
-    return os.path.normpath(os.path.join(base, os.path.expanduser(_text(value))))
+    text = _text(value)
+    if not text:
+        raise BadValueError("expected a path")
+    return os.path.normpath(os.path.join(base, os.path.expanduser(text)))
 
 
 def _one_of(value: object, names: tuple[str, ...]) -> str:
