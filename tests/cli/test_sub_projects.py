@@ -372,3 +372,19 @@ def test_verdicts_are_none_of_another_torch(nonstrict: Command, top: Path, marks
     run = check(nonstrict, "--confirm", "--no-cache", "--timeout", "5", "train")
     assert not marks["train"].exists()
     assert "nothing was confirmed: the findings are for torch 2.9, and experiments would run torch 2.13" in run.err
+
+
+def test_the_budget_of_the_folder_that_one_works_in(nonstrict: Command, tmp_path: Path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "m.py").write_text(COUNTED)
+    (tmp_path / "a/nonstrict.toml").write_text("# ours\n")
+    command = [sys.executable, "-m", "nonstrict", "budget", ".", "../b", "--write"]
+    environment = {name: text for name, text in os.environ.items() if name != "CI"}
+    run = subprocess.run(
+        command, cwd=tmp_path / "a", env={**environment, **ALONE}, capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stderr) == (0, "Wrote 2 entries into nonstrict.toml.\n")
+    text = (tmp_path / "a/nonstrict.toml").read_text()
+    assert text.startswith("# ours\n")
+    assert '"m.py::step" = { graphs = 2 }' in text

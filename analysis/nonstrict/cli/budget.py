@@ -153,7 +153,8 @@ def _written(known: Sequence[Figures], projects: Projects) -> Projects:
     now = moved(known, budget, base)
     changes = rewritten(known, followed(known, budget, base), base)
     written = {*changes, *(one.base for one in now)}
-    by_base = {base_in(one): one for one in reversed(projects.every)}
+    # The run has no file of its own where its folder is one of the projects below its paths.
+    by_base = {base_in(one): one for one in sorted(projects.every, key=lambda one: one.source is not None)}
     foreign = next((one.base for one in budget if one.base not in by_base), None)
     if written and foreign is not None:
         path = projects.main.source or _new_configuration(projects.main.root)
