@@ -14,6 +14,7 @@ import pytest
 from nonstrict.check import analysis
 from nonstrict.cli.main import main
 from tests.cli.conftest import BAD, CLEAN
+from tests.cli.test_sub_projects import ALONE, PAIR, installed
 from tests.cli.watching import MODULE, PATIENCE, SMALL_PARTS, terminal, watching
 from tests.git import Git
 from tests.histories import History
@@ -335,3 +336,62 @@ def test_settings_that_fix_change_nothing(project: Path):
     with watching(project) as watcher:
         assert watcher.round().codes == ["NST101"]
         assert (project / "bad.py").read_text() == BAD
+
+
+def test_an_environment_that_is_made_makes_a_round(tmp_path: Path):
+    for name, text in {"nonstrict.toml": "", "sub/nonstrict.toml": 'python = ".venv"\n', "sub/main.py": PAIR}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    installed(tmp_path, "2.15.0")
+    with watching(tmp_path, **ALONE) as watcher:
+        watcher.round()
+        installed(tmp_path / "sub", "2.13.0")
+        while "NST502" not in (told := watcher.round()).codes:
+            assert all(path.startswith(str(tmp_path / "sub" / ".venv")) for path in told.begin["changed"])
+        version = tmp_path / "sub/.venv/lib/python3.11/site-packages/torch/version.py"
+        version.write_text("__version__ = '2.15.0'\n")
+        assert "NST502" not in watcher.round_of("version.py").codes
+        shutil.rmtree(tmp_path / "sub" / ".venv")
+        assert all(path.startswith(str(tmp_path / "sub" / ".venv")) for path in watcher.round().begin["changed"])
+
+
+def test_edits_behind_links_make_rounds(tmp_path: Path):
+    texts = {"src/main.py": BAD.replace("torch.ones(3)", "1.0") + "\nimport helper\n\nhelper.at(scaled)\n"}
+    texts |= {"ext/real.py": "def at(function):\n    return function\n", "cfg/base.toml": "", "sub/bad.py": BAD}
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "src" / "helper.py").symlink_to("../ext/real.py")
+    (tmp_path / "sub" / ".nonstrict.toml").symlink_to("../cfg/base.toml")
+    with watching(tmp_path, "src/main.py", "sub") as watcher:
+        assert watcher.round().codes == ["NST101"]
+        assert watcher.write("ext/real.py", "def at(function):\n    return print\n").changed == {"real.py"}
+        assert watcher.write("cfg/base.toml", 'ignore = ["NST101"]\n').codes == []
+        assert watcher.write("cfg/base.toml", "unknown = 1\n").codes == ["NST903"]
+        assert watcher.write("cfg/base.toml", "").codes == ["NST101"]
+
+
+def test_a_working_directory_that_is_removed_ends_it(project: Path):
+    (project / "work").mkdir()
+    with watching(project / "work", "..") as watcher:
+        watcher.round()
+        (project / "work").rmdir()
+        told = watcher.round()
+        assert told.end["failures"] == ["the working directory is gone."]
+        assert (told.findings, told.end["status"]) == ("", 2)
+        assert watcher.process.wait(PATIENCE) == 2
+    assert watcher.complaints == ["nonstrict: the working directory is gone.\n"]
+
+
+def test_only_what_changed_is_named_while_settings_are_wrong(project: Path):
+    for name in ("sub/nonstrict.toml", "sub/gone/bad.py", "gone/bad.py", "base.toml", "nonstrict.toml"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(BAD if name.endswith(".py") else 'extend-exclude = ["gone"]\n')
+    with watching(project) as watcher:
+        watcher.round()
+        for name in ("sub/nonstrict.toml", "nonstrict.toml"):
+            for text in ("unknown = 1\n", 'extend = "unknown.toml"\n', 'extend-exclude = ["gone"]\n', ""):
+                (project / name).write_text(text)
+                assert watcher.round().begin["changed"] == [str(project / name)]
+        # That is checked from now on.
+        assert watcher.write("gone/bad.py", CLEAN).begin["changed"] == [str(project / "gone" / "bad.py")]

@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING
 
 from nonstrict.check.cache.held import Held
 from nonstrict.check.faults import lost_to
+from nonstrict.check.run import CheckResult
+from nonstrict.cli.check import Once
 from nonstrict.cli.configuration import main_settings, nested_settings
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.misuse import WATCHED, refuse_misuse
 from nonstrict.cli.overrides import overridden
 from nonstrict.cli.rounds import face_of
 from nonstrict.cli.status import ExitStatus
+from nonstrict.settings.choosing import Remembered
 from nonstrict.settings.errors import ConfigurationError
+from nonstrict.settings.extending import configuration_files
 
 if TYPE_CHECKING:
     import argparse
@@ -27,11 +31,11 @@ if TYPE_CHECKING:
 
     from nonstrict.check.notices import Notices
     from nonstrict.check.watching import Change, Scope
-    from nonstrict.cli.check import Once
     from nonstrict.settings.model import Settings
 
 #: After so long, a change has another time wherever times count seconds.
 _SECOND = 1.2
+_GONE = "the working directory is gone."
 
 
 def watched(options: argparse.Namespace, check: Callable[[argparse.Namespace], Once]) -> int:
@@ -42,15 +46,18 @@ def watched(options: argparse.Namespace, check: Callable[[argparse.Namespace], O
         return report_failure(str(error))
     if find_spec("watchfiles") is None:
         return report_failure("what watches files is not installed. `pip install 'nonstrict[watch]'` installs it.")
+    if _is_gone():
+        return report_failure(_GONE)
     watching = _Watching(options, check)
     with _terminated() as received:
         try:
-            watching.run()
+            return watching.run()
         except KeyboardInterrupt:
             return 128 + received[0] if received else ExitStatus.INTERRUPTED
+        except ConfigurationError:
+            return ExitStatus.FAILURE  # told when nothing could be watched
         finally:
             watching.close()
-    return ExitStatus.CLEAN
 
 
 @contextmanager
@@ -82,7 +89,11 @@ class _Watching:
         self._notices: Notices | None = None
         self._scope = Scope()
         self._settings: Settings | None = None
+        nested = nested_settings(options, lambda settings: overridden(settings, options))
+        self._nested = Remembered(nested) if nested is not None else None
         self._told_of = ""
+        self._place = os.getcwd()
+        self._ended = False
         self._moved: set[str] = set()
         self._states: dict[str, tuple[int, int]] = {}
         self._due = 0.0
@@ -91,8 +102,8 @@ class _Watching:
         options.kept = None
         options.held = Held(disk=not options.no_cache)
 
-    def run(self) -> None:
-        """Check, wait, and so on; comes back when nobody reads what is written."""
+    def run(self) -> ExitStatus:
+        """Check, wait, and so on; comes back when nobody reads what is written, or the working directory is gone."""
         self._refresh(0)
         changed: Sequence[str] = ()
         number = 1
@@ -100,12 +111,30 @@ class _Watching:
             began = time.time_ns()
             self._note_states()
             self._options.output_format = self._format()
-            self._face.shown(number, changed, lambda: self._check(self._options))
+            self._face.shown(number, changed, self._checked)
+            if self._ended:
+                return self._left()
             before = self._scope
             told = self._wait(before, self._refresh(began))
             if told is None:
-                return
+                return ExitStatus.CLEAN
             changed, number = told, number + 1
+
+    def _left(self) -> ExitStatus:
+        if self._told_of != _GONE:
+            report_failure(_GONE)
+        return ExitStatus.FAILURE
+
+    def _checked(self) -> Once:
+        """What a run tells; where there is no place to run in, that."""
+        try:
+            if not _is_gone():
+                return self._check(self._options)
+        except OSError:
+            if not _is_gone():
+                raise
+        self._ended = True
+        return Once(ExitStatus.FAILURE, CheckResult((), 0, (_GONE,), {}, unread=((os.curdir, _GONE),)))
 
     def close(self) -> None:
         """End the last line, watch no longer, and keep what was found for the next command."""
@@ -125,19 +154,35 @@ class _Watching:
 
     def _wait(self, before: Scope, changes: list[Change]) -> Sequence[str] | None:
         """Wait for changes that call for a round: the paths; None once nobody reads what is written."""
+        if before.differing(self._scope, changes):
+            # What it comes from may be told only now.
+            changes = [*changes, *self._noticed()]
         while True:
-            # What came or went while a folder was not watched yet may not have been seen by the round.
-            found = (before.files ^ self._scope.files) | before.certain(changes) | self._scope.certain(changes)
-            if before.possible(changes) or self._scope.possible(changes):
-                before = self._scope
-                changes = self._refresh(time.time_ns())
-                found |= (before.files ^ self._scope.files) | self._scope.certain(changes)
+            found = self._called(before, changes, set())
+            # Where settings changed, what is checked from now on did not.
+            while changes and (self._may_differ(before, changes) or not found <= self._scope.files):
+                before, later = self._scope, self._refresh(time.time_ns())
+                found, changes = self._called(before, [*changes, *later], found), later
+            if _is_gone():
+                found.add(self._place)
             if found:
                 return sorted(found)
             before = self._scope
             if _is_unread(sys.stdout.fileno()):
                 return None
             changes = self._noticed()
+
+    def _may_differ(self, before: Scope, changes: list[Change]) -> bool:
+        return before.possible(changes) or self._scope.possible(changes)
+
+    def _called(self, before: Scope, changes: list[Change], found: set[str]) -> set[str]:
+        """What calls for a round, with what was found: changes, and where they do not tell, what they led to."""
+        from nonstrict.check.watching import below
+
+        # What came or went while a folder was not watched yet may not have been seen by the round.
+        differing = before.differing(self._scope, changes)
+        known = found | before.certain(changes) | self._scope.certain(changes) | below(differing, changes)
+        return known or differing
 
     def _noticed(self) -> list[Change]:
         """What changed meanwhile."""
@@ -165,7 +210,7 @@ class _Watching:
             self._scope = self._looked()
             return self._watch(self._scope.folders, began)
         except (ConfigurationError, OSError) as error:
-            self._complain(str(error))
+            self._complain(_GONE if _is_gone() else str(error))
         except Exception as error:  # noqa: BLE001 - the boundary of watching: what was watched before still is
             self._complain(lost_to(error, "what is watched was not looked at anew"))
         return []
@@ -181,16 +226,20 @@ class _Watching:
     def _looked(self) -> Scope:
         from nonstrict.check.watching import scope_of
 
-        options, depends = self._options, self._options.held.depends
-        nested = nested_settings(options, lambda settings: overridden(settings, options))
+        options, depends, errors = self._options, self._options.held.depends, list[ConfigurationError]()
         try:
-            self._settings = settings = overridden(main_settings(options.paths, options), options)
-            return scope_of(options.paths, settings, nested, depends)
+            self._settings = overridden(main_settings(options.paths, options), options)
         except ConfigurationError as error:
-            # Said by the round. Until it is mended, what was read before counts, and what cannot be read.
-            wrong = (os.path.abspath(one.location.path) for one in error.diagnostics)
-            scope = scope_of(options.paths, None, None, depends)
-            return scope._replace(read=scope.read | self._scope.read | frozenset(wrong))
+            # Said by the round. Until it is mended, the settings that were valid count, and what is wrong.
+            errors.append(error)
+        nested = self._nested.lenient if self._nested is not None else None
+        scope = scope_of(options.paths, self._settings, nested, depends)
+        errors += self._nested.errors.values() if self._nested is not None else ()
+        wrong = [one.location.path for error in errors for one in error.diagnostics]
+        if not wrong:
+            return scope
+        files = {file for path in wrong for file in configuration_files(os.path.abspath(path))}
+        return scope_of(options.paths, self._settings, nested, depends._replace(files=depends.files | files))
 
     def _watch(self, folders: frozenset[str], began: int) -> list[Change]:
         from nonstrict.check.notices import Notices
@@ -211,6 +260,15 @@ class _Watching:
         changes = [*changed_since(began, self._scope, fresh), *before.wait(), *self._notices.wait()]
         before.close()
         return changes
+
+
+def _is_gone() -> bool:
+    """Whether the working directory was removed."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _is_unread(descriptor: int) -> bool:

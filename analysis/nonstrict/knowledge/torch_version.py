@@ -72,6 +72,34 @@ def site_packages(python: str | None, root: str) -> list[str]:
     return [path for path in sys.path if os.path.basename(path) in _PACKAGE_DIRECTORIES and os.path.isdir(path)]
 
 
+class Looked(NamedTuple):
+    """What of the disk decides which environment is found: some `paths`, there or not, and what the `folders` hold."""
+
+    paths: frozenset[str]
+    folders: frozenset[str]
+
+
+def looked_at(python: str | None, root: str) -> Looked:
+    """What `site_packages` and `installed_torch` look at."""
+    paths: set[str] = set()
+    folders: set[str] = set()
+    # What is to be an environment's directory passes for an interpreter while it is not there.
+    named = [os.path.join(root, os.path.expanduser(python))] if python and os.sep in python else []
+    for prefix in map(os.path.abspath, (*named, *_prefixes(python, root))):
+        libraries = [os.path.join(prefix, library) for library in _LIBRARIES]
+        packages = _package_directories(prefix)
+        existing = _packages_of(prefix)
+        linked = [one for folder in existing for one in _linked_directories(folder)]
+        torches = [os.path.join(folder, "torch") for folder in (*packages, *existing, *linked)]
+        paths.update((prefix, os.path.join(prefix, "pyvenv.cfg"), *libraries, *packages, *existing, *torches))
+        paths.update(map(os.path.dirname, (*libraries, *packages)))
+        paths.update(os.path.join(torch, "version.py") for torch in torches)
+        folders.update(libraries)
+        if existing:
+            break
+    return Looked(frozenset(paths), frozenset(folders))
+
+
 def is_environment(folder: str) -> bool:
     """Whether a folder is the prefix of an environment: it holds an interpreter, or installed packages, or says so."""
     marks = (*_INTERPRETERS, "pyvenv.cfg")
@@ -103,6 +131,7 @@ def active_interpreter() -> str:
 
 
 _INTERPRETERS = (os.path.join("bin", "python"), os.path.join("Scripts", "python.exe"), "python.exe")
+_LIBRARIES = ("lib", "lib64", os.path.join("local", "lib"))
 _PACKAGE_DIRECTORIES = frozenset({"site-packages", "dist-packages"})
 
 
@@ -156,15 +185,20 @@ def _packages_of(prefix: str) -> list[str]:
 
 
 def _direct_packages(prefix: str) -> list[str]:
+    existing = [path for path in _package_directories(prefix) if os.path.isdir(path)]
+    return list({os.path.realpath(path): path for path in reversed(existing)}.values())[::-1]
+
+
+def _package_directories(prefix: str) -> list[str]:
+    """Where package directories may be below one prefix, given the Pythons that are there."""
     found: list[str] = []
-    for library in ("lib", "lib64", os.path.join("local", "lib")):
+    for library in _LIBRARIES:
         for version in _pythons(os.path.join(prefix, library)):
             found += [
                 os.path.join(prefix, library, version, name) for name in sorted(_PACKAGE_DIRECTORIES, reverse=True)
             ]
     found.append(os.path.join(prefix, "Lib", "site-packages"))
-    existing = [path for path in found if os.path.isdir(path)]
-    return list({os.path.realpath(path): path for path in reversed(existing)}.values())[::-1]
+    return found
 
 
 def _pythons(library: str) -> list[str]:

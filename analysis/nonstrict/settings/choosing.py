@@ -53,6 +53,40 @@ def settings_below(on_top: Callable[[Settings], Settings]) -> Callable[[str, Col
     return below
 
 
+class Remembered:
+    """The settings of directories below, as `settings_below` asks for them, and what they were when they were valid.
+
+    `errors` are those of the directories whose settings were not valid when they were last asked for.
+    """
+
+    def __init__(self, below: Callable[[str, Collection[str]], Settings | None]) -> None:
+        """Nothing was read yet."""
+        self._below = below
+        self._valid: dict[str, Settings | None] = {}
+        self.errors: dict[str, ConfigurationError] = {}
+
+    def strict(self, directory: str, names: Collection[str]) -> Settings | None:
+        """What one of the named files of a directory says.
+
+        Raises:
+            ConfigurationError: it is not valid.
+        """
+        try:
+            found = self._valid[directory] = self._below(directory, names)
+        except ConfigurationError as error:
+            self.errors[directory] = error
+            raise
+        self.errors.pop(directory, None)
+        return found
+
+    def lenient(self, directory: str, names: Collection[str]) -> Settings | None:
+        """The same; of a file that is not valid, what it said when it was."""
+        try:
+            return self.strict(directory, names)
+        except ConfigurationError:
+            return self._valid.get(directory)
+
+
 def common_directory(paths: Sequence[str]) -> str:
     """The deepest absolute directory that holds all paths; the working directory if there is none."""
     absolute = [os.path.abspath(path) for path in paths if path != "-"]

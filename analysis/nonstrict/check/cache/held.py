@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 class Depends(NamedTuple):
     """What a run rests on beside the files that are checked, by absolute paths.
 
-    `files` were read, `questions` asked of the disk. In the folders `installed` packages lie.
+    `files` were read, `questions` asked of the disk.
     """
 
     files: frozenset[str] = frozenset()
     questions: tuple[Question, ...] = ()
-    installed: frozenset[str] = frozenset()
 
 
 class Held:
@@ -71,8 +70,7 @@ class Held:
         known = map(cache.places.here, rest.files if rest is not None else ())
         models = (path for one in cache.environments.every for path in one.models)
         files = map(os.path.abspath, (*self._read, *models, *known))
-        installed = map(os.path.abspath, cache.environments.site_packages)
-        return Depends(frozenset(files), self._asked, frozenset(installed))
+        return Depends(frozenset(files), self._asked)
 
 
 class _HeldStore(Store):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from nonstrict.settings.choosing import Remembered, settings_below
 from nonstrict.settings.errors import ConfigurationError
-from nonstrict.settings.load import nearest_settings, settings_from_assignment, settings_in
+from nonstrict.settings.load import nearest_settings, settings_from_assignment
 from nonstrict.settings.model import default_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
     from nonstrict.settings.model import Settings
 
@@ -47,34 +48,9 @@ def _overridden(settings: Settings, overrides: Mapping[str, object], *, trusted:
     return settings if trusted else settings._replace(python=None)
 
 
-class Nested:
+def nested_settings(overrides: Mapping[str, object], *, trusted: bool) -> Remembered:
     """The settings of directories below a folder, each from its own configuration file, with the client's on top.
 
-    Those of a folder that is not `trusted` name no interpreter.
+    Those of a folder that is not `trusted` name no interpreter. What is wrong with the client's is told of the folder.
     """
-
-    def __init__(self, overrides: Mapping[str, object], *, trusted: bool) -> None:
-        """Nothing was read yet."""
-        self._overrides = overrides
-        self._trusted = trusted
-        self._valid: dict[str, Settings | None] = {}
-
-    def strict(self, directory: str, names: Collection[str]) -> Settings | None:
-        """What one of the named files of a directory says.
-
-        Raises:
-            ConfigurationError: it is not valid.
-        """
-        found = settings_in(directory, names)
-        if found is not None:
-            # What is wrong with the client's settings is told once, of the folder.
-            found = _overridden(found, self._overrides, trusted=self._trusted, lenient=True)
-        self._valid[directory] = found
-        return found
-
-    def lenient(self, directory: str, names: Collection[str]) -> Settings | None:
-        """The same; of a file that is not valid, what it said when it was."""
-        try:
-            return self.strict(directory, names)
-        except ConfigurationError:
-            return self._valid.get(directory)
+    return Remembered(settings_below(lambda found: _overridden(found, overrides, trusted=trusted, lenient=True)))

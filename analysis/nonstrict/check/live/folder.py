@@ -19,7 +19,7 @@ from nonstrict.check.examination import Task, examined, examined_alone
 from nonstrict.check.faults import is_faulty
 from nonstrict.check.files import discover
 from nonstrict.check.live.calling import Caller, callers_of
-from nonstrict.check.live.configuration import Nested, folder_settings
+from nonstrict.check.live.configuration import folder_settings, nested_settings
 from nonstrict.check.live.fixing import Fixing, functions_of
 from nonstrict.check.live.known import Known
 from nonstrict.check.live.marked import MarkedFiles
@@ -76,7 +76,7 @@ class Folder:
         self.root = root
         self._overrides = dict(overrides or {})
         self._trusted = trusted
-        self._nested = Nested(self._overrides, trusted=trusted)
+        self._nested = nested_settings(self._overrides, trusted=trusted)
         self.settings: Settings = folder_settings(root, self._overrides, trusted=trusted, lenient=lenient)
         self._discovery = discover([root], self.settings, self._nested.lenient if lenient else self._nested.strict)
         self._texts: dict[str, Text] = {}
@@ -97,7 +97,7 @@ class Folder:
         """
         changed = dict(overrides) if overrides is not None else self._overrides
         settings = folder_settings(self.root, changed, trusted=self._trusted)
-        nested = Nested(changed, trusted=self._trusted)
+        nested = nested_settings(changed, trusted=self._trusted)
         self._discovery = discover([self.root], settings, nested.strict, self._open)
         self.settings, self._overrides, self._nested = settings, changed, nested
         self._start()
