@@ -55,7 +55,7 @@ def discover(
     Raises:
         ConfigurationError: a configuration file met on the way is not valid.
     """
-    walk = _Walk(settings, nested)
+    walk = _Walk(settings, nested, [*paths, *unsaved])
     for path in paths:
         with walk.faults.losing("was not looked for", "the file", beginning(path)):
             walk.add(path)
@@ -111,7 +111,7 @@ class _Directory(NamedTuple):
 class _Walk:
     """The state of a discovery."""
 
-    def __init__(self, settings: Settings, nested_settings: NestedSettings | None) -> None:
+    def __init__(self, settings: Settings, nested_settings: NestedSettings | None, paths: Sequence[str]) -> None:
         self.files: list[str] = []
         self.explicit: set[str] = set()
         self.nested: dict[str, Settings] = {}
@@ -124,6 +124,8 @@ class _Walk:
         self._linked: set[str] = set()
         self._root = _compiled(settings)
         self._nested_settings = nested_settings
+        #: Where nothing configures the run, its root is the working directory, which may be a project below its paths.
+        self._below_root = all(_is_at_or_below(os.path.abspath(path), settings.root) for path in paths)
         self._rules_above: dict[str, _Rules] = {}
 
     def add(self, path: str) -> None:
@@ -234,8 +236,7 @@ class _Walk:
             return known
         root = self._root.settings.root
         rules = self._root
-        # Where nothing configures the run, its root is the working directory, which may be a project below.
-        if directory != root or self._root.settings.source is None:
+        if directory != root or not self._below_root:
             present = [name for name in _CONFIG_NAMES if os.path.isfile(os.path.join(directory, name))]
             own = self._own_rules(directory, present) if present else None
             parent = os.path.dirname(directory)
@@ -275,6 +276,10 @@ class _Walk:
             ignores = _with_file(ignores, os.path.join(parent, ".gitignore"), parent)
         # A directory that the user named is checked, also where a file above ignores it.
         return tuple(ignore for ignore in ignores if here == directory or not ignore.verdict(directory, True))
+
+
+def _is_at_or_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def _compiled(settings: Settings) -> _Rules:

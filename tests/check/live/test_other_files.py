@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,8 +13,6 @@ from nonstrict.check.live.folder import Folder
 from tests.check.live.test_folder import PROJECT, Editing, fresh, told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from nonstrict.check.files import Discovery
     from nonstrict.settings.model import Settings
 
@@ -102,9 +100,9 @@ def test_a_file_that_comes_back_while_the_folder_is_listed(tmp_path: Path, monke
     os.unlink(helpers)
     text = PROJECT["helpers.py"].replace("    HISTORY.append(1)\n", "")
 
-    def listed(roots: list[str], settings: Settings, nested: Callable[..., Settings | None]) -> Discovery:
+    def listed(roots: list[str], settings: Settings, *rest: Any) -> Discovery:
         Path(helpers).write_text(text)
-        return discover(roots, settings, nested)
+        return discover(roots, settings, *rest)
 
     monkeypatch.setattr("nonstrict.check.live.folder.discover", listed)
     editing.folder.touched([helpers])
