@@ -162,9 +162,9 @@ def _written(known: Sequence[Figures], projects: Projects) -> Projects:
             f"The budget stands in a configuration in {foreign} that {path} extends. Name it with --config."
         )
     planned: list[tuple[Settings, Change]] = []
-    for base in sorted(written):
-        keys = {before.key: after.key for before, after in now.items() if before.base == base}
-        planned.append((by_base[base], _planned(by_base[base], changes.get(base, {}), keys)))
+    for place in sorted(written):
+        keys = {before.key: after.key for before, after in now.items() if before.base == place}
+        planned.append((by_base[place], _planned(by_base[place], changes.get(place, {}), keys)))
     _write([change for _, change in planned])
     told = {id(settings): _reloaded(settings, change) for settings, change in planned}
     own = {path: told.get(id(settings), settings) for path, settings in projects.own.items()}
