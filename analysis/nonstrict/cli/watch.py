@@ -113,17 +113,12 @@ class _Watching:
             self._options.output_format = self._format()
             self._face.shown(number, changed, self._checked)
             if self._ended:
-                return self._left()
+                return report_failure(_GONE)
             before = self._scope
             told = self._wait(before, self._refresh(began))
             if told is None:
                 return ExitStatus.CLEAN
             changed, number = told, number + 1
-
-    def _left(self) -> ExitStatus:
-        if self._told_of != _GONE:
-            report_failure(_GONE)
-        return ExitStatus.FAILURE
 
     def _checked(self) -> Once:
         """What a run tells; where there is no place to run in, that."""
@@ -210,7 +205,9 @@ class _Watching:
             self._scope = self._looked()
             return self._watch(self._scope.folders, began)
         except (ConfigurationError, OSError) as error:
-            self._complain(_GONE if _is_gone() else str(error))
+            # Where the working directory is gone, the next round tells it.
+            if self._notices is None or not _is_gone():
+                self._complain(str(error))
         except Exception as error:  # noqa: BLE001 - the boundary of watching: what was watched before still is
             self._complain(lost_to(error, "what is watched was not looked at anew"))
         return []
