@@ -21,10 +21,27 @@ _STEP = 50
 _TOGETHER = 1_600
 #: File systems that do not tell of what others change.
 _SILENT = frozenset(
-    (
-        "9p afs beegfs ceph cifs drvfs gpfs lustre nfs nfs4 prl_fs smb3 smbfs vboxsf "
-        "fuse.gvfsd-fuse fuse.rclone fuse.s3fs fuse.sshfs fuse.vmhgfs-fuse"
-    ).split()
+    {
+        "9p",
+        "afs",
+        "beegfs",
+        "ceph",
+        "cifs",
+        "drvfs",
+        "gpfs",
+        "lustre",
+        "nfs",
+        "nfs4",
+        "prl_fs",
+        "smb3",
+        "smbfs",
+        "vboxsf",
+        "fuse.gvfsd-fuse",
+        "fuse.rclone",
+        "fuse.s3fs",
+        "fuse.sshfs",
+        "fuse.vmhgfs-fuse",
+    }
 )
 _MOUNTS = "/proc/self/mounts"
 _POLLING = "WATCHFILES_FORCE_POLLING"
