@@ -1,4 +1,4 @@
-"""A model that logs in its loop over the layers: torch gives up on all of `forward`, and runs it as plain Python."""
+"""A model that logs in its loop over the layers: torch gives up on `forward` and runs all of it in eager mode."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""A model whose compiled form nobody keeps: every step runs as plain Python."""
+"""A model whose compiled form nobody keeps: every step runs in eager mode."""
 
 import torch
 from torch import nn

@@ -137,7 +137,7 @@ def sized(cls: type) -> list[str]:
     named = [parameters for parameters in init_parameters(cls) if parameters]
     named = [{name: one for name, one in parameters.items() if one.kind < one.VAR_POSITIONAL} for parameters in named]
     first = next((parameters for parameters in named if parameters), {})
-    if shapes(cls, first, "") is None:  # what the class hands on itself is no argument of it
+    if shapes(cls, first, "") is None:  # what the class hands on itself is not an argument of it
         first = {name: one for name, one in first.items() if name != "mode"}
     before = shapes(cls, first, "")
     told = [(at, name, shapes(cls, first, name)) for at, name in enumerate(first)]

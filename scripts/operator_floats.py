@@ -3,7 +3,7 @@
 From its second value on Dynamo has a `float` that varies as an input of the graph. Behind it AOTAutograd puts a tensor
 in its place where an operator computes with it (`torch/fx/passes/_tensorify_python_scalars.py`); what else is done
 with it takes it for a constant, and guards that. Inductor keeps what AOTAutograd made in a cache whose key is the graph
-of Dynamo, where the number is no constant, and whose entries do not have that guard: the next value is given the graph
+of Dynamo, where the number is not a constant, and whose entries do not have that guard: the next value gets the graph
 of the one before, and its constant. Where no operator takes the number as a tensor, Dynamo starts again with a constant
 in its own graph, and nothing is wrong.
 

@@ -179,7 +179,7 @@ def _switch(text: str, module: Any) -> Changed:
     import torch
 
     if not isinstance(module, torch.nn.Module):
-        raise CannotChangeError(f"`{text}` is no module")
+        raise CannotChangeError(f"`{text}` is not a module")
     modes = {part: part.training for part in module.modules()}
 
     def undo() -> None:

@@ -1,6 +1,6 @@
 """Calls that no code of the program makes: with recorded, stated or found arguments, or by an example in a docstring.
 
-A marked function that is no region by itself is called from a region made for it, which does nothing else; one that
+A marked function that is not a region by itself is called from a region made for it, which does nothing else; one that
 `make_fx` traces is traced with the first arguments, and the graph is called. What the program compiles somewhere is
 compiled by itself, and may break. Where only its result is in question, a function that returns that stands for it.
 """

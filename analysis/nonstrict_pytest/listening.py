@@ -41,7 +41,7 @@ def listen(root: str) -> None:
     compilations = Compilations(user_files(root, ""), by_region=True)
     compilations.install()
     if not (compilations.listening and compilations.hears_guards):
-        raise CannotListenError(f"`compiles` cannot count: torch {torch_version()} does not tell what it compiles")
+        raise CannotListenError(f"`compiles` cannot count: torch {torch_version()} does not report what it compiles")
     _Process.compilations = compilations
 
 

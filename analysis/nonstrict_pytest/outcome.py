@@ -82,7 +82,7 @@ def _key(report: RegionReport) -> tuple[str, str, int]:
 def _counts(reports: Sequence[RegionReport], tests: int) -> Iterator[str]:
     breaks = [seen for one in reports for seen in one.breaks]
     observed = sum(not seen.is_foretold for seen in breaks)
-    unforetold = f" ({observed} foretold by no finding)" if observed else ""
+    unforetold = f" ({observed} predicted by no finding)" if observed else ""
     again = sum(again.times for one in reports for again in one.measured.again)
     counts = f"{plural(len(breaks), 'break')}{unforetold}, {plural(again, 'recompilation')}"
     yield f"{plural(len(reports), 'region')} in {plural(tests, 'test')}: {counts}."
@@ -98,4 +98,4 @@ def _kept(regions: Sequence[Measured], settings: Settings) -> Iterator[str]:
     try:
         keep(Observed(plain, now, torch_version(), 0, frozenset()), Project(settings.root), now)
     except OSError as error:
-        yield f"What was compiled was not kept: {error.filename}: {error.strerror or error}"
+        yield f"What was compiled was not recorded: {error.filename}: {error.strerror or error}"

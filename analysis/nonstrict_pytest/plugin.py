@@ -26,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--nonstrict",
         action="store_true",
-        help="hold what torch.compile makes in the tests against the findings of nonstrict and the budget",
+        help="compare what torch.compile does in the tests with the findings of nonstrict and the budget",
     )
 
 

@@ -79,7 +79,9 @@ class Session:
         except Exception as error:  # noqa: BLE001 - the results of the tests are told in any case
             from nonstrict.check.faults import lost_to
 
-            self._outcome = Outcome((lost_to(error, "what torch compiled was not held against anything"),), fails=True)
+            self._outcome = Outcome(
+                (lost_to(error, "what torch compiled was not compared with the findings"),), fails=True
+            )
         if self._outcome.fails and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

@@ -54,7 +54,7 @@ def _of_tar(path: Path) -> dict[str, bytes]:
         for member in archive:
             file = archive.extractfile(member) if member.isfile() else None
             if file is None and not member.isdir():
-                raise ValueError(f"{path.name}: `{member.name}` is no plain file")
+                raise ValueError(f"{path.name}: `{member.name}` is not a plain file")
             if file is not None:
                 found[member.name] = file.read()
     return found

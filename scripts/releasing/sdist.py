@@ -28,7 +28,7 @@ def mistakes(path: Path, wheel: Path, version: str) -> Iterator[str]:
         return
     top = f"nonstrict-{version}/"
     if path.name != f"nonstrict-{version}.tar.gz":
-        yield f"{path.name} is no name of a source archive of {version}"
+        yield f"{path.name} is not a name of a source archive of {version}"
     for name in files:
         if not name.startswith(top):
             yield f"{path.name}: `{name}` does not lie in {top}"

@@ -45,7 +45,7 @@ def _mistakes(path: Path, wheel: Path, version: str) -> Iterator[str]:
         yield str(error)
         return
     if path.name != f"nonstrict-{version}.vsix":
-        yield f"it is no name of an extension of {version}"
+        yield f"it is not a name of an extension of {version}"
     for name in _FILES:
         if name not in files:
             yield f"`{name}` is missing"

@@ -30,7 +30,7 @@ def mistakes(path: Path, root: Path, version: str) -> Iterator[str]:
         yield str(error)
         return
     if path.name != f"nonstrict-{version}-py3-none-any.whl":
-        yield f"{path.name} is no name of a wheel of {version} for every machine"
+        yield f"{path.name} is not a name of a wheel of {version} for every machine"
     info = f"nonstrict-{version}.dist-info/"
     packages = {name: data for name, data in files.items() if ".dist-info/" not in name}
     for difference in differences(sources(root), packages):

@@ -41,7 +41,7 @@ class Workspace:
             if os.path.isdir(real) or os.path.isfile(real):
                 return Place(real, inside)
         known = ", ".join(self._roots)
-        raise ToolError(f"`{text}` is no file or folder in the workspace ({known}).")
+        raise ToolError(f"`{text}` is not a file or folder in the workspace ({known}).")
 
     def places(self, texts: list[str]) -> tuple[str, list[str]]:
         """The root that commands are run in, and the absolute paths; without any, the first root.

@@ -209,7 +209,7 @@ class Documents:
         path = to_fs_path(uri)
         if path:
             return os.path.normpath(path)
-        # A document that was never saved is taken to lie in the first folder. What else is no file, such
+        # A document that was never saved is taken to lie in the first folder. What else is not a file, such
         # as an earlier revision of one, must not be taken for the file of that name.
         parts = urlsplit(uri)
         name = os.path.basename(unquote(parts.path)) or "untitled"

@@ -279,7 +279,7 @@ class Engine:
         """Write baselines of all that is found in a folder, whose files were examined; none if there is no folder.
 
         Raises:
-            ConfigurationError: there is a file in the place of one that is no baseline.
+            ConfigurationError: there is a file in the place of one that is not a baseline.
             OSError: one cannot be written.
         """
         folder = self.roots.folder_at(root)

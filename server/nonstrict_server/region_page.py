@@ -32,7 +32,7 @@ def page(ls: Server, view: View) -> str:
 def _lines(ls: Server, view: View) -> Iterator[str]:
     region = view.region
     if region.missed:
-        yield f"**Not looked at**: {region.missed}"
+        yield f"**Not analyzed**: {region.missed}"
         return
     known = " · ".join((*view.figures, *filter(None, (state_of(view.reached).text,))))
     yield f"**`{region.function}`**, compiled at {_link(ls, region.span)}: {known}"
@@ -48,7 +48,7 @@ def _lines(ls: Server, view: View) -> Iterator[str]:
         yield f"- `{one.code}` {_address(ls, one.location)}: {one.message}"
         yield from _evidence(one)
     yield from _listed(ls, "Marked functions that it calls", region.marked, [one.findings for one in view.called])
-    yield from _listed(ls, "Not looked into", region.unseen)
+    yield from _listed(ls, "Not analyzed", region.unseen)
     yield from _listed(ls, "Called at", region.callers)
 
 

@@ -64,7 +64,7 @@ class View(NamedTuple):
     @property
     def figures(self) -> tuple[str, ...]:
         """`3 graphs`, `2 breaks`; or that nobody looked."""
-        return ("not looked at",) if self.region.missed else figures(self.region)
+        return ("not analyzed",) if self.region.missed else figures(self.region)
 
 
 def views(engine: Engine, path: str = "") -> list[View]:

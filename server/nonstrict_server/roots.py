@@ -58,7 +58,7 @@ class Roots:
         return () if os.path.basename(path) in CONFIG_NAMES else self.mistakes().get(path, ())
 
     def holds_settings(self, path: str) -> bool:
-        """Whether settings depend on a file that is no file of configuration: a model that one of those names."""
+        """Whether settings depend on a file that is not a file of configuration: a model that one of those names."""
         return path in self.mistakes() or any(path in folder.settings.models for folder in self.folders())
 
     def reload(self, paths: Iterable[str]) -> None:

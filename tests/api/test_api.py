@@ -254,8 +254,8 @@ def test_nothing_is_changed_where_settings_fix(project: Path):
         ({"selct": []}, "unknown key `selct`. Did you mean `select`?"),
         ({"select": ["NST999"]}, "NST999"),
         ({"fail-on": 3}, "bad value for `fail-on`"),
-        ({1: 2}, "the key `1` of the settings is no text."),
-        ({"severity": {None: "note"}}, "the key `None` of the settings is no text."),
+        ({1: 2}, "the key `1` of the settings is not a text."),
+        ({"severity": {None: "note"}}, "the key `None` of the settings is not a text."),
     ],
 )
 def test_settings_that_are_wrong(project: Path, settings: dict[Any, object], message: str):

@@ -54,7 +54,7 @@ def fail(*_: Any, **__: Any) -> Any:
 
 
 PLACES = [
-    (check_command, "main_settings", "the configuration was not read, and the defaults hold", ["NST101", "NST201"]),
+    (check_command, "main_settings", "the configuration was not read, so the defaults apply", ["NST101", "NST201"]),
     (Selection, "__init__", "the selection of rules, all of which are reported, was not read", ["NST101", "NST201"]),
     (Selection, "enabled", "whether NST101 is reported was not decided", ["NST101", "NST201"]),
     (run, "discover", "nothing was checked", []),

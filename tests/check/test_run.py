@@ -129,7 +129,7 @@ def test_suppressions_and_unused_ones(fake: Fake):
     result = checked(text)
     assert [(d.code, d.location.row) for d in result.diagnostics] == [("NST902", 2), ("NST101", 3), ("NST902", 3)]
     assert "`NST201`" in result.diagnostics[0].message
-    assert "No rule is called `tpyo`" in result.diagnostics[2].message
+    assert "no rule is called `tpyo`" in result.diagnostics[2].message
     assert codes(checked(text, ignore=("NST902",))) == ["NST101"]
     assert codes(checked(text, select=("NST902", "NST1"))) == ["NST101", "NST902"]
 

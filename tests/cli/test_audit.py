@@ -198,10 +198,8 @@ def test_questions_that_cannot_be_answered(nonstrict: Command, model: Path, targ
 def test_what_was_not_looked_into_is_listed(nonstrict: Command, model: Path):
     run = nonstrict("audit", "model.py::applied")
     assert run.status == 0
-    assert f"not looked into\n  model.py:{CALL}:12: `function()`: it is not known what this calls\n" in run.out
-    assert run.out.endswith(
-        "no obstacle found to marking it with `nonstrict_trace`, but 1 place was not looked into.\n"
-    )
+    assert f"not analyzed\n  model.py:{CALL}:12: `function()`: it is not known what this calls\n" in run.out
+    assert run.out.endswith("no obstacle found to marking it with `nonstrict_trace`, but 1 place was not analyzed.\n")
     assert nonstrict("audit", "--strict", "model.py::applied").status == 1
     assert nonstrict("audit", "--strict", "model.py::pure").status == 0
 

@@ -24,7 +24,7 @@ def test_findings_and_status(nonstrict: Command, project: Path):
 
 def test_nothing_found(nonstrict: Command, project: Path):
     run = nonstrict("check", "clean.py")
-    assert (run.status, run.out, run.err) == (0, "No findings in 1 file.\n1 marked function looked at.\n", "")
+    assert (run.status, run.out, run.err) == (0, "No findings in 1 file.\n1 marked function analyzed.\n", "")
 
 
 def test_json_as_the_score_program_reads_it(nonstrict: Command, project: Path):
@@ -75,7 +75,7 @@ def test_options_decide_the_status(nonstrict: Command, project: Path, arguments:
         (["--select", "io-side-efect"], "Did you mean `io-side-effect`?"),
         (["--config", "gone.toml"], "does not exist"),
         (["--config", "selct = []"], "Did you mean `select`?"),
-        (["--output-format", "yaml"], "`yaml` is no value of --output-format"),
+        (["--output-format", "yaml"], "`yaml` is not a value of --output-format"),
         (["--output-format", "ful"], "Did you mean `full`?"),
         (["--nonsense"], "there is no option `--nonsense`."),
         (["--selct", "NST101"], "Did you mean `--select`?"),

@@ -29,7 +29,7 @@ def step(x):
     return scale(x) + 1
 """
 #: What a check of the program says at the end.
-LOOKED = "1 region and 1 marked function looked at.\n"
+LOOKED = "1 region and 1 marked function analyzed.\n"
 KEPT = DROPPED.replace("torch._dynamo.n", "scale = torch._dynamo.n")
 UNUSED = "import torch  # nonstrict: ignore[NST101]\n\nmark = torch._dynamo.nonstrict_trace\n"
 REMOVED = UNUSED.replace("  # nonstrict: ignore[NST101]", "")
@@ -47,7 +47,7 @@ def dropped(tmp_path: Path) -> Path:
 def test_findings_that_can_be_fixed_are_marked(nonstrict: Command, dropped: Path):
     run = nonstrict("check")
     assert run.status == 1
-    assert " discarded-marker: [*] what `" in run.out
+    assert " discarded-marker: [*] the result of `" in run.out
     assert "   = fix: Bind the marked function to `scale`\n 8 - torch._dynamo" in run.out
     assert run.out.endswith("Found 1 warning in 1 of 1 file.\n[*] 1 fixable with the `--fix` option.\n" + LOOKED)
     assert dropped.read_text() == DROPPED
@@ -71,7 +71,7 @@ def test_what_cannot_be_fixed_is_reported(nonstrict: Command, dropped: Path, pro
     assert run.out.splitlines()[0].startswith("bad.py:8:16: error[NST101] `")
     assert run.out.splitlines()[1:] == [
         "Found 1 error in 1 of 3 files (1 fixed).",
-        "1 region and 3 marked functions looked at.",
+        "1 region and 3 marked functions analyzed.",
     ]
     assert dropped.read_text() == KEPT
 
@@ -88,7 +88,7 @@ def test_what_was_fixed_is_listed(nonstrict: Command, dropped: Path):
     assert run.out == (
         "Fixed 1 finding:\n- dropped.py:\n    1 \N{MULTIPLICATION SIGN} NST603 (discarded-marker)\n\n"
         "No findings in 1 file (1 fixed).\n"
-        "1 region and 1 marked function looked at.\n"
+        "1 region and 1 marked function analyzed.\n"
     )
 
 
@@ -131,7 +131,7 @@ def test_unsafe_fixes_are_for_those_who_ask(nonstrict: Command, tmp_path: Path):
     path.write_text(MISSPELT)
     run = nonstrict("check", "--fix", "--fail-on", "note")
     assert run.status == 1
-    assert "fix (unsafe): Remove what" in run.out
+    assert "fix (unsafe): Remove the unused" in run.out
     assert "No fixes available (1 hidden fix can be enabled with the `--unsafe-fixes` option).\n" in run.out
     assert path.read_text() == MISSPELT
     assert "hidden" not in nonstrict("check", "--no-unsafe-fixes").out

@@ -149,7 +149,7 @@ def test_notes_of_runs_are_suppressed_and_selected_as_findings_are(nonstrict: Co
 @pytest.mark.parametrize(
     ("output_format", "pattern"),
     [
-        ("full", r"= note: observed \d+ d ago: Unsupported Tensor.item\(\) call .*; torch left the function to plain"),
+        ("full", r"= note: observed \d+ d ago: Unsupported Tensor.item\(\) call .*; the function fell back to eager"),
         ("full", r"= note: observed \d+ d ago, 3 recompilations, 14 s\n"),
         ("full", r"= note: not observed: a run \d+ d ago compiled `calm`, and torch did not do this"),
         ("concise", r"model.py:6:5: .* \[observed\]\n"),
@@ -194,7 +194,7 @@ def test_regions_say_what_became_of_them(nonstrict: Command, model: Path):
     imported(nonstrict)
     told = nonstrict("regions").out
     assert re.search(
-        r"in a run \d+ d ago: no graph, 1 break, compiled in 0.5 s, left to plain Python: graph break in", told
+        r"in a run \d+ d ago: no graph, 1 break, compiled in 0.5 s, falls back to eager: graph break in", told
     )
     assert re.search(r"in a run \d+ d ago: 1 graph, 1 break, 3 recompilations, compiled in 14 s\n", told)
     regions = json.loads(nonstrict("regions", "--output-format", "json").out)
@@ -216,7 +216,7 @@ def test_findings_of_the_baseline_are_not_told_again(nonstrict: Command, model: 
     [
         (["traces"], "Try --map /scratch/job=."),
         (["nowhere"], "nowhere does not exist."),
-        (["model.py"], "model.py is no log of TORCH_TRACE."),
+        (["model.py"], "model.py is not a log of TORCH_TRACE."),
     ],
 )
 def test_where_nothing_is_kept_it_says_why(nonstrict: Command, model: Path, arguments: list[str], complaint: str):

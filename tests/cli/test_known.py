@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Command
 
 NAME = ".nonstrict-baseline.json"
-LOOKED = "2 marked functions looked at.\n"
+LOOKED = "2 marked functions analyzed.\n"
 KNOWN = ("No findings in 2 files (1 in the baseline).\n" + LOOKED, "")
 
 
@@ -113,10 +113,10 @@ def test_another_name(nonstrict: Command, project: Path):
     ("text", "message"),
     [
         (None, "does not exist. Write it with `nonstrict check --write-baseline`"),
-        ("{", "is no baseline"),
-        ("[]", "is no baseline"),
-        ('{"version": 1, "findings": [1]}', "is no baseline"),
-        ('{"version": 1, "findings": [{"path": 1}]}', "is no baseline"),
+        ("{", "is not a baseline"),
+        ("[]", "is not a baseline"),
+        ('{"version": 1, "findings": [1]}', "is not a baseline"),
+        ('{"version": 1, "findings": [{"path": 1}]}', "is not a baseline"),
         ('{"version": 9, "findings": []}', "written by a newer nonstrict"),
     ],
 )

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
         (["--torch-version", "9.9"], "expected a version from 2.0 to"),
         (["--config", 'torch-version = "1.13"'], "expected a version from 2.0 to"),
         (["--python", "/nowhere"], "--python /nowhere: there is no such interpreter"),
-        (["--python", "bad.py"], "--python bad.py: this is no interpreter and no environment"),
-        (["--python", "."], "--python .: this is no interpreter and no environment"),
+        (["--python", "bad.py"], "--python bad.py: this is neither an interpreter nor an environment"),
+        (["--python", "."], "--python .: this is neither an interpreter nor an environment"),
         (["--torch-version", ""], "--torch-version '': expected a version"),
         (["--stdin-filename", "a.py"], "Add the path `-`"),
         (["-", "--stdin-filename", ""], "--stdin-filename is empty"),
@@ -90,7 +90,7 @@ def test_a_check_that_cannot_be_meant(nonstrict: Command, project: Path, argumen
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["chek", "bad.py"], "`chek` is no value of COMMAND. Did you mean `check`?"),
+        (["chek", "bad.py"], "`chek` is not a value of COMMAND. Did you mean `check`?"),
         (["clean", "--cache-dir", ""], "--cache-dir takes a directory, not nothing"),
         (["confirm", "bad.py:attend"], "bad.py:attend: there is no such file. Did you mean `bad.py::attend`?"),
         (["bad.py"], "Did you mean `nonstrict check bad.py`?"),
@@ -113,7 +113,7 @@ def test_a_check_that_cannot_be_meant(nonstrict: Command, project: Path, argumen
         (["record", "--limit", "many", "--", "true"], "not a number of calls"),
         (["record", "--output", "bad.py", "--", "true"], "is a file"),
         (["server", "--stdoi"], "Did you mean `--stdio`?"),
-        (["version", "--output-format", "yaml"], "`yaml` is no value of --output-format"),
+        (["version", "--output-format", "yaml"], "`yaml` is not a value of --output-format"),
     ],
 )
 def test_a_command_that_cannot_be_meant(nonstrict: Command, project: Path, arguments: list[str], message: str):

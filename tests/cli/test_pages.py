@@ -63,7 +63,7 @@ def test_a_page_tells_what_was_not_looked_at(nonstrict: Command, project: Path):
     assert run.status == 2
     assert "gone.py: does not exist" in page.text
     assert "region.py:5:12" in page.text
-    assert "1 not looked at" in page.text
+    assert "1 not analyzed" in page.text
 
 
 @pytest.mark.skipif(os.name == "nt", reason="names that this system does not have")
@@ -88,7 +88,7 @@ def test_a_page_of_a_broken_configuration(nonstrict: Command, project: Path):
 def test_experiments_tell_the_page_what_they_compiled(nonstrict: Command, program: Path):
     for arguments in (["confirm", "region.py"], ["check", "--confirm", "."]):
         page = Page(nonstrict(*arguments, "--output-format", "html").out)
-        assert page.text.count("graphs: 2, foretold") == 1
+        assert page.text.count("graphs: 2, predicted") == 1
         assert "confirmed" in page.text
 
 

@@ -85,8 +85,8 @@ def test_what_was_not_looked_at_is_told(nonstrict: Command, tmp_path: Path):
     (tmp_path / "regions.py").write_text(PROGRAM)
     run = nonstrict("regions", "regions.py", "--isolated")
     assert run.status == 0
-    assert "3 regions looked at, 2 regions not.\n" in run.out
-    assert "not looked at: `model` is what callers of `run` give it" in run.out
+    assert "3 regions analyzed, 2 regions not.\n" in run.out
+    assert "not analyzed: `model` is what callers of `run` give it" in run.out
     assert nonstrict("regions", "regions.py", "--isolated", "--strict-coverage").status == 1
 
 
@@ -108,16 +108,16 @@ def prepared(model: torch.nn.Module):
 def test_modules_that_may_be_any_are_not_looked_at(nonstrict: Command, tmp_path: Path):
     (tmp_path / "handed.py").write_text(HANDED_ON)
     run = nonstrict("regions", "handed.py", "--isolated")
-    assert "handed.py:7:13: not looked at: it is not known what `block` is" in run.out
-    assert "handed.py:11:12: not looked at: `model` is what callers of `prepared` give it" in run.out
-    assert run.out.endswith("0 regions looked at, 2 regions not.\n")
+    assert "handed.py:7:13: not analyzed: it is not known what `block` is" in run.out
+    assert "handed.py:11:12: not analyzed: `model` is what callers of `prepared` give it" in run.out
+    assert run.out.endswith("0 regions analyzed, 2 regions not.\n")
 
 
 def test_check_says_how_much_it_looked_at(nonstrict: Command, tmp_path: Path):
     (tmp_path / "regions.py").write_text(PROGRAM)
     options = ("check", "regions.py", "--isolated", "--exit-zero")
     first, again = nonstrict(*options), nonstrict(*options)
-    assert first.out.endswith("3 regions looked at, 2 regions not (`nonstrict regions` says why).\n")
+    assert first.out.endswith("3 regions analyzed, 2 regions not (`nonstrict regions` says why).\n")
     assert again.out == first.out  # from the cache
     (tmp_path / "clean.py").write_text(PROGRAM.replace("print", "str"))
     assert nonstrict("check", "clean.py", "--isolated").status == 0
@@ -191,13 +191,13 @@ def test_of_modules_of_torch_those_that_call_one_of_the_program_are_not_looked_a
     (tmp_path / "holders.py").write_text(HOLDERS)
     regions = json.loads(nonstrict("regions", "holders.py", "--isolated", "--output-format", "json").out)
     assert [region["reason"] for region in regions] == [
-        "what `FullyShardedDataParallel(Net())` calls is not looked into",
-        "what `torch.nn.DataParallel(Net())` calls is not looked into",
+        "what `FullyShardedDataParallel(Net())` calls is not analyzed",
+        "what `torch.nn.DataParallel(Net())` calls is not analyzed",
         None,
         None,
-        "what `torch.nn.parallel.DistributedDataParallel(module=model)` calls is not looked into",
-        "what `torch.nn.Sequential(*blocks)` calls is not looked into",
-        "what `torch.nn.TransformerEncoder(model, 6)` calls is not looked into",
+        "what `torch.nn.parallel.DistributedDataParallel(module=model)` calls is not analyzed",
+        "what `torch.nn.Sequential(*blocks)` calls is not analyzed",
+        "what `torch.nn.TransformerEncoder(model, 6)` calls is not analyzed",
     ]
     assert [region["function"] for region in regions if not region["reason"]] == ["Linear", "Sequential"]
 

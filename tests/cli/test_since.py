@@ -187,7 +187,7 @@ def test_what_cannot_be_meant(git: Git, nonstrict: Command, arguments: tuple[str
 def test_outside_of_git(nonstrict: Command, project: Path):
     done = nonstrict("check", "--since", "HEAD")
     assert done.status == 2
-    assert "is in no working tree of git" in done.err
+    assert "is not in a git working tree" in done.err
 
 
 def test_without_git(git: Git, nonstrict: Command, tmp_path: Path):

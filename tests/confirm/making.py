@@ -36,7 +36,7 @@ def tensor(*numbers: float, dtype: str = "float32", shape: Sequence[int] | None 
 
 
 def number(value: object) -> Any:
-    """A leaf that is no tensor."""
+    """A leaf that is not a tensor."""
     return {"type": type(value).__name__, "repr": repr(value)}
 
 

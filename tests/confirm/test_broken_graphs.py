@@ -82,15 +82,15 @@ def test_breaks_in_calls_that_have_nothing_to_do_with_a_finding_do_not_count():
 
 def test_how_torch_goes_on_is_told():
     whole = judged(breaking(broken(LINE), eager=(left(LINE),)), GIVING_UP)
-    assert whole.evidence.endswith("(GB0059), after which all of `scaled` runs as plain Python")
+    assert whole.evidence.endswith("(GB0059), after which all of `scaled` runs in eager mode")
     rest = judged(breaking(broken(LINE), eager=(left(LINE, rest=True),)))
-    assert rest.evidence.endswith("(GB0059), after which the rest of `scaled` runs as plain Python")
+    assert rest.evidence.endswith("(GB0059), after which the rest of `scaled` runs in eager mode")
 
 
 def test_a_fall_back_that_is_foretold_and_does_not_come_is_told():
     judgement = judged(breaking(broken(LINE)), GIVING_UP)
     assert judgement.status is Status.CONFIRMED
-    assert judgement.evidence.endswith("after which torch goes on, unlike the finding says")
+    assert judgement.evidence.endswith("after which torch continues, contrary to the finding")
 
 
 def test_what_comes_behind_the_break_that_torch_gave_up_at_is_not_refuted():

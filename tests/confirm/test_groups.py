@@ -214,7 +214,7 @@ def gathered(x, group: dist.ProcessGroup):
 def test_a_result_is_judged_alone_where_torch_refuses_the_body_first(
     nonstrict: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
-    """torch 2.13 refuses `all_gather` with fake tensors; that the result is no tensor is another matter."""
+    """torch 2.13 refuses `all_gather` with fake tensors; that the result is not a tensor is another matter."""
     (tmp_path / "model.py").write_text(dedent(BLOCKED))
     told = verdicts(nonstrict)["gathered"]
     assert (told["status"], told["source"]) == ("confirmed", "search")

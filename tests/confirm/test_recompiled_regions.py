@@ -67,7 +67,7 @@ def test_several_regions_have_their_turn_each(
     assert {one["status"] for one in verdicts.values()} == {"confirmed"}
     assert {key: one["evidence"] for key, one in verdicts.items()} == {
         ("NST803", "Net.forward"): (
-            "`Net.forward` was compiled 8 times; from call 9 on it runs as plain Python, as a guard failed: "
+            "`Net.forward` was compiled 8 times; from call 9 on it runs in eager mode, as a guard failed: "
             "self.step == 7"
         ),
         ("NST803", "levelled"): (
@@ -265,8 +265,8 @@ def test_a_report_tells_what_a_region_is_compiled_again_for(
     (tmp_path / "model.py").write_text(dedent(text))
     done = nonstrict("confirm", "model.py", "-n")
     again, left = done.stdout.splitlines()[-2:]
-    assert again == "  compiled again 7 times, then given up: the last guard that failed: n == 9"
-    assert left.startswith("  falls back to plain Python: all of `step`: ")
-    assert left.endswith(" (GB0039) (foretold)")
+    assert again == "  recompiled 7 times, then given up: the last guard that failed: n == 9"
+    assert left.startswith("  falls back to eager: all of `step`: ")
+    assert left.endswith(" (GB0039) (predicted)")
     (told,) = json.loads(nonstrict("confirm", "model.py", "--output-format", "json").stdout)["regions"]
     assert told["recompilations"] == [{"row": 4, "times": 7, "guard": "n == 9", "gave_up": True}]

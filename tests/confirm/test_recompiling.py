@@ -65,7 +65,7 @@ def test_the_limit_takes_that_it_is_reached() -> None:
     reached = judged(LIMIT, [], *several, [again("self", "step", had=8, limit=True)])
     assert reached.status is Status.CONFIRMED
     assert "was compiled 8 times" in reached.evidence
-    assert "from call 9 on it runs as plain Python, as a guard failed: self.step == 7" in reached.evidence
+    assert "from call 9 on it runs in eager mode, as a guard failed: self.step == 7" in reached.evidence
     short = judged(LIMIT, [], *several)
     assert (short.status, short.reason) == (Status.INCONCLUSIVE, "few-values")
 

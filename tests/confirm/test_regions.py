@@ -139,12 +139,12 @@ def test_a_region_is_held_against_its_findings(told: Told) -> None:
     assert (region["row"], region["calls"]) == (line_of("def step") - 1, 1)
     assert [one["operators"] for one in region["graphs"]] == [1, 1, 1]
     assert places(region) == [("helpers.py", line_of("getattr", HELPERS)), ("model.py", line_of(ITEM))]
-    assert [(one["id"], one["foretold"], one["code"]) for one in region["breaks"]] == [
+    assert [(one["id"], one["predicted"], one["code"]) for one in region["breaks"]] == [
         ("GB0059", False, "NST701"),
         ("GB0124", False, "NST701"),
     ]
     assert region["fall_backs"] == []
-    assert region["foretold"] == {"breaks": 1, "fall_back": False, "graphs": [1, 1]}
+    assert region["predicted"] == {"breaks": 1, "fall_back": False, "graphs": [1, 1]}
     (unseen,) = region["not_seen"]
     assert (unseen["location"]["row"], unseen["verdict"]) == (line_of('"never"'), "inconclusive: line not reached")
 
@@ -163,11 +163,11 @@ def test_breaks_that_no_finding_names_are_findings(told: Told) -> None:
 
 def test_a_fall_back_that_comes_is_foretold(told: Told) -> None:
     region = told.regions["Net.forward"]
-    assert [one["foretold"] for one in region["breaks"]] == [True]
+    assert [one["predicted"] for one in region["breaks"]] == [True]
     (left,) = region["fall_backs"]
     where = line_of('"layer"')
     assert (left["function"], left["rest"], left["after"], left["id"]) == ("Net.forward", False, where, "GB7000")
-    assert region["foretold"]["fall_back"]
+    assert region["predicted"]["fall_back"]
 
 
 def test_a_break_where_none_may_be_is_an_error(told: Told) -> None:
@@ -185,7 +185,7 @@ def test_a_region_without_findings_is_run_too(project: Path) -> None:
         f"`Clean.forward` (model.py:{line_of('class Clean') + 1}), 1 call on aot_eager and inductor:",
         "  graphs: 1, as foretold (operators: 2)",
         "  breaks: none",
-        "  falls back to plain Python: no",
+        "  falls back to eager: no",
     ]
 
 

@@ -1,4 +1,4 @@
-"""All uses of a function in a project: its calls, and what is no call."""
+"""All uses of a function in a project: its calls, and what is not a call."""
 
 from __future__ import annotations
 

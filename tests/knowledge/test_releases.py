@@ -108,12 +108,12 @@ def test_guards_of_another_release(release: Release):
 def test_the_tool_says_whose_tables_it_uses_where_there_are_none(data: Path):
     (data / "guards-2.15.json").write_text(json.dumps({"torch": "2.15.0", "base": "2.13.0", "rows": {}}))
     counts = Counts(regions=2)
-    assert looked_at(counts, ["2.13.1+cpu"]) == "2 regions looked at.\n"
-    assert looked_at(counts, [None]) == "2 regions looked at.\n"
-    assert looked_at(counts, ["2.14.0"]) == "2 regions looked at.\nFor torch 2.14, the tables of 2.13 are used.\n"
+    assert looked_at(counts, ["2.13.1+cpu"]) == "2 regions analyzed.\n"
+    assert looked_at(counts, [None]) == "2 regions analyzed.\n"
+    assert looked_at(counts, ["2.14.0"]) == "2 regions analyzed.\nFor torch 2.14, the tables of 2.13 are used.\n"
     told = "For torch 2.16, the tables of 2.13 and 2.15 are used.\n"
-    assert looked_at(counts, ["2.16"]) == f"2 regions looked at.\n{told}"
-    assert looked_at(counts, ["2.13", "2.16", None, "2.16.1"]) == f"2 regions looked at.\n{told}"
+    assert looked_at(counts, ["2.16"]) == f"2 regions analyzed.\n{told}"
+    assert looked_at(counts, ["2.13", "2.16", None, "2.16.1"]) == f"2 regions analyzed.\n{told}"
     assert answering("2.15") == ((2, 13),)
 
 

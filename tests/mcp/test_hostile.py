@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from tests.mcp.conftest import Connect
 
 MISTAKES = [
-    ("check", {"paths": ["../secret.py"]}, "is no file or folder in the workspace"),
-    ("check", {"paths": ["/etc/passwd"]}, "is no file or folder in the workspace"),
-    ("check", {"paths": ["link.py"]}, "is no file or folder in the workspace"),
-    ("check", {"paths": ["folder/secret.py"]}, "is no file or folder in the workspace"),
-    ("check", {"paths": ["gone.py"]}, "is no file or folder in the workspace"),
-    ("check", {"paths": ["--help"]}, "`--help` is no file or folder"),
+    ("check", {"paths": ["../secret.py"]}, "is not a file or folder in the workspace"),
+    ("check", {"paths": ["/etc/passwd"]}, "is not a file or folder in the workspace"),
+    ("check", {"paths": ["link.py"]}, "is not a file or folder in the workspace"),
+    ("check", {"paths": ["folder/secret.py"]}, "is not a file or folder in the workspace"),
+    ("check", {"paths": ["gone.py"]}, "is not a file or folder in the workspace"),
+    ("check", {"paths": ["--help"]}, "`--help` is not a file or folder"),
     ("check", {"paths": ["a\0b"]}, "holds a NUL"),
     ("check", {"paths": [""]}, "A path is empty"),
     ("check", {"paths": ["x" * 5000]}, "too long"),
@@ -40,12 +40,12 @@ MISTAKES = [
     ("audit", {"function": "bad.py"}, "names no function"),
     ("audit", {"function": "bad.py::gone"}, "has no function `gone`"),
     ("audit", {"function": "bad.py::--help"}, "has no function"),
-    ("audit", {"function": "../secret.py::f"}, "is no file or folder"),
+    ("audit", {"function": "../secret.py::f"}, "is not a file or folder"),
     ("audit", {"function": "bad.py::scaled", "marker": "--x"}, "pattern"),
     ("audit", {"function": "bad.py::scaled", "marker": "compile_me"}, "compile_me"),
     ("audit", {}, "required"),
-    ("regions", {"paths": ["../secret.py"]}, "is no file or folder"),
-    ("confirm", {"target": "../secret.py"}, "is no file or folder"),
+    ("regions", {"paths": ["../secret.py"]}, "is not a file or folder"),
+    ("confirm", {"target": "../secret.py"}, "is not a file or folder"),
     ("confirm", {"target": "."}, "is a folder. Name a file."),
     ("confirm", {"target": "bad.py::gone"}, "no marked function or region `gone`"),
     ("confirm", {"target": "bad.py", "seconds": -1}, "greater than 0"),
@@ -210,4 +210,4 @@ def test_the_command_says_what_is_missing(tmp_path: Path):
         return done.stderr
 
     assert "`pip install 'nonstrict[mcp]'` installs it." in told()
-    assert "gone is no folder" in told("gone")
+    assert "gone is not a folder" in told("gone")

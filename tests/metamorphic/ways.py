@@ -35,7 +35,7 @@ ALIKE = {way: {"NST102": "NST101"} for way in ("driver_in_main", "all_in_main")}
 _BEHIND_A_GUARD = "a function that stood behind a statement which ends the import stands before it"
 _NOT_COLLECTED = "pytest collects no test inside a function"
 _SUPPRESSED = "the suppressions name the rule for globals"
-_NO_GLOBAL = "a variable of a function is no global, whose guards are dropped"
+_NO_GLOBAL = "a variable of a function is not a global, whose guards are dropped"
 _SYMBOLIC = "of a number in a variable of a function torch makes a symbol, of one in a global it does not (guards.json)"
 #: Differences that are right, as (way, group, title), with the reason.
 MEANT = {

@@ -167,7 +167,7 @@ def test_several_models_of_a_module_are_one(tmp_path):
 def test_a_file_that_is_named_after_no_module_is_told(tmp_path):
     path = tmp_path / "my library.pyi"
     path.write_text("")
-    with pytest.raises(ModelError, match="`my library` is no name of a module"):
+    with pytest.raises(ModelError, match="`my library` is not a name of a module"):
         Models([str(path)])
 
 

@@ -155,7 +155,7 @@ def test_names_mean_what_the_imports_say():
 @pytest.mark.parametrize(
     ("text", "row", "message"),
     [
-        ("def f(:", 5, "The model is no Python"),
+        ("def f(:", 5, "The model is not valid Python"),
         ("print('hello')", 5, "A model only describes names"),
         ("if True:\n    def f(): ...", 5, "A model only describes names"),
         ("def f():\n    return 1", 6, "Functions of a model have no body"),
@@ -165,13 +165,13 @@ def test_names_mean_what_the_imports_say():
         ("@cached\ndef f(): ...", 5, "`cached` is not defined"),
         ("@abs\ndef f(): ...", 5, "`abs` says nothing that models know"),
         ("def f() -> Missing: ...", 5, "`Missing` is not defined"),
-        ("def f() -> 'a b': ...", 5, "`a b` is no type"),
+        ("def f() -> 'a b': ...", 5, "`a b` is not a type"),
         ("class A(Missing): ...", 5, "`Missing` is not defined"),
-        ("x = 1", 5, "`1` is no name"),
+        ("x = 1", 5, "`1` is not a name"),
         ("x[0] = abs", 5, "Only names can be described"),
         ("from . import other", 5, "A model imports by whole names only"),
         ("from nonstrict.models.terms import Frozen", 5, "`nonstrict.models.terms` has no `Frozen`"),
-        ("x = '\0'", 1, "The model is no Python"),
+        ("x = '\0'", 1, "The model is not valid Python"),
     ],
 )
 def test_what_a_model_cannot_say_is_told_with_its_line(text, row, message):

@@ -69,4 +69,4 @@ def test_links_have_no_place_in_it(release: Release, tmp_path: Path):
         member.type, member.linkname = tarfile.SYMTYPE, "/etc/passwd"
         archive.addfile(member)
     (mistake,) = sdist.mistakes(path, release.wheel, __version__)
-    assert "is no plain file" in mistake
+    assert "is not a plain file" in mistake

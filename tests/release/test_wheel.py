@@ -57,7 +57,7 @@ def test_the_name_of_a_wheel(release: Release, tmp_path: Path):
     path = tmp_path / "nonstrict-0-cp311-cp311-linux_x86_64.whl"
     path.write_bytes(release.wheel.read_bytes())
     (mistake,) = wheel.mistakes(path, ROOT, __version__)
-    assert "is no name of a wheel" in mistake
+    assert "is not a name of a wheel" in mistake
 
 
 def test_extras_may_need_torch(release: Release):

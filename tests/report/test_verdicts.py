@@ -171,7 +171,7 @@ def test_every_reason_has_its_sentence():
         assert text.startswith("inconclusive: ")
         assert "{" not in text
         assert "  " not in text
-    assert "no inputs were found for `f`: give some with `# nonstrict: inputs(...)`" in sentence(NO_INPUTS, "f")
+    assert "no inputs were found for `f`: provide some with `# nonstrict: inputs(...)`" in sentence(NO_INPUTS, "f")
     assert "the function" in sentence(NO_INPUTS, "")
 
 
@@ -187,4 +187,4 @@ def test_a_verdict_names_the_backends_that_speak_for_it():
     assert next(details(mixed)) == "aot_eager: effect lost; inductor: same as eager"
     assert not list(details(REFUTED))
     assert sentence(Verdict(Status.CONFIRMED), "f") == "confirmed"
-    assert sentence(Verdict(Status.REFUTED), "f").startswith("refuted: the code under suspicion ran")
+    assert sentence(Verdict(Status.REFUTED), "f").startswith("refuted: the reported code ran")

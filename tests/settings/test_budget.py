@@ -65,7 +65,7 @@ def test_it_is_read(tmp_path: Path):
     [
         ('"m.py::" = { graphs = 1 }', 'expected a region as "FILE::FUNCTION", or a file or folder', 1),
         ('"m.py::f" = 1', "expected a table for `m.py::f`", 1),
-        ('"m.py::f" = { graph = 1 }', "`graph` is no number of a region: there are graphs and recompilations", 15),
+        ('"m.py::f" = { graph = 1 }', "`graph` is not a number of a region: there are graphs and recompilations", 15),
         ('"m.py::f" = { graphs = -1 }', "expected a number for `graphs` of `m.py::f`", 1),
         ('"m.py::f" = { graphs = true }', "expected a number for `graphs` of `m.py::f`", 1),
     ],

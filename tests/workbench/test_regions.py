@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.workbench.code_server import ROOT
 from tests.workbench.driving import plain
 from tests.workbench.projects import write
 
@@ -56,6 +58,19 @@ def test_a_region_in_the_editor(open_workbench: Open, project: Path):
     workbench.leave_hover()
     workbench.open_file("net.py")
     expect(workbench.lens("2 graphs")).to_have_text(TITLE)
+
+
+@pytest.mark.pictures
+def test_a_break_in_the_editor(open_workbench: Open, project: Path):
+    write(project, layers=(ROOT / "examples" / "layers.py").read_text(encoding="utf-8"))
+    workbench = open_workbench(project)
+    workbench.open_file("layers.py")
+    expect(workbench.squiggles()).to_have_count(1)
+    expect(workbench.lens("no graph")).to_be_visible()
+    rows = workbench.problems()
+    workbench.expand(rows.filter(has_text="NST701"))
+    expect(rows.filter(has_text="is compiled here")).to_have_count(1)
+    workbench.picture("region", height=820)
 
 
 def test_the_view_leads_to_a_break_and_follows_edits(open_workbench: Open, project: Path):

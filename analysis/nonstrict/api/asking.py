@@ -91,11 +91,11 @@ def _table(values: Mapping[Any, object]) -> dict[str, object]:
     """A table as TOML would give it.
 
     Raises:
-        ConfigurationError: a key is no text.
+        ConfigurationError: a key is not a text.
     """
     for key in values:
         if not isinstance(key, str):
-            raise ConfigurationError(f"the key `{key!r}` of the settings is no text.")
+            raise ConfigurationError(f"the key `{key!r}` of the settings is not a text.")
     return {key: _plain(value) for key, value in values.items()}
 
 

@@ -242,6 +242,6 @@ def _new(wanted: Asked, *, jobs: int, cache: bool) -> tuple[Checked, int]:
         known = tuple(one for each in held for one in each.divided.known)
         new = set(result.diagnostics).difference(known)
         result = result._replace(diagnostics=tuple(one for one in result.diagnostics if one in new))
-    with losses.losing("what runs did is not told", wanted.settings.root):
+    with losses.losing("results of recorded runs are not shown", wanted.settings.root):
         result = sightings(result, known, wanted.settings)
     return losses.added_to(result), len(known)

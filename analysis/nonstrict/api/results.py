@@ -250,7 +250,7 @@ class Recompilation:
 
 @dataclass(frozen=True, kw_only=True)
 class RunFallBack:
-    """A function that torch left to plain Python in a real run, `after` the break on a line."""
+    """A function that falls back to eager in a real run, `after` the break on a line."""
 
     after: int | None
     type: str
@@ -322,14 +322,14 @@ class SeenBreak(Place):
     id: str | None
     explanation: str | None
     raises: bool
-    foretold: bool
+    predicted: bool
     code: str | None
     stack: tuple[Line, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class FallBack(Line):
-    """A function that torch left to plain Python, or only the rest of it."""
+    """A function that falls back to eager, or only the rest of it."""
 
     function: str
     rest: bool
@@ -339,7 +339,7 @@ class FallBack(Line):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Foretold:
+class Predicted:
     """What the analysis said of a region; `graphs` are the least and the greatest number."""
 
     breaks: int
@@ -370,7 +370,7 @@ class MeasuredRegion(Line):
     breaks: tuple[SeenBreak, ...]
     recompilations: tuple[Recompilation, ...]
     fall_backs: tuple[FallBack, ...]
-    foretold: Foretold
+    predicted: Predicted
     not_seen: tuple[NotSeen, ...]
 
 

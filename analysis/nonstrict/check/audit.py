@@ -75,7 +75,7 @@ def audit(question: Question, paths: Sequence[str], settings: Settings) -> Audit
     try:
         return with_deep_stack(lambda: _answered(question, discovery, settings, environment))
     except RecursionError:
-        raise AuditError(f"{question.file}: the code is nested too deeply to be analysed.") from None
+        raise AuditError(f"{question.file}: the code is nested too deeply to be analyzed.") from None
 
 
 def _placed(question: Question, paths: Sequence[str]) -> tuple[Question, Sequence[str]]:

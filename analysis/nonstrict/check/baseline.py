@@ -189,7 +189,7 @@ def baseline_of(settings: Settings) -> Baseline | None:
     """The baseline that settings ask for; None if there is none.
 
     Raises:
-        ConfigurationError: the file is not there although it was named, or is no baseline.
+        ConfigurationError: the file is not there although it was named, or is not a baseline.
     """
     path = settings.baseline_path
     if path is None or (not settings.baseline and not os.path.isfile(path)):
@@ -201,7 +201,7 @@ def read_baseline(path: str) -> Baseline:
     """The baseline that a file holds.
 
     Raises:
-        ConfigurationError: there is no such file, or it is no baseline.
+        ConfigurationError: there is no such file, or it is not a baseline.
     """
     import json
 
@@ -209,7 +209,7 @@ def read_baseline(path: str) -> Baseline:
         with open(path, "rb") as file:
             document = json.loads(file.read())
         if document["version"] != _VERSION:
-            raise ConfigurationError(f"{path} was written by a newer nonstrict: update this one.")
+            raise ConfigurationError(f"{path} was written by a newer nonstrict. Update nonstrict.")
         return Baseline(path, tuple(_entry(item) for item in document["findings"]))
     except FileNotFoundError:
         advice = "Write it with `nonstrict check --write-baseline`."
@@ -217,8 +217,8 @@ def read_baseline(path: str) -> Baseline:
     except OSError as error:
         raise ConfigurationError(f"The baseline {path} cannot be read: {error.strerror or error}.") from None
     except (ValueError, KeyError, TypeError):
-        advice = "Restore it, or write it anew with `nonstrict check --write-baseline`."
-        raise ConfigurationError(f"{path} is no baseline of nonstrict. {advice}") from None
+        advice = "Restore it, or write a new one with `nonstrict check --write-baseline`."
+        raise ConfigurationError(f"{path} is not a baseline of nonstrict. {advice}") from None
 
 
 def _told_as(

@@ -35,7 +35,7 @@ class Baselines:
         """Read that of a run.
 
         Raises:
-            ConfigurationError: it was named and is not there, or is no baseline.
+            ConfigurationError: it was named and is not there, or is not a baseline.
         """
         self._read: dict[str | None, Baseline | None] = {_place(settings): baseline_of(settings)}
 
@@ -43,7 +43,7 @@ class Baselines:
         """Hold diagnostics, all of each file, against the baselines of some projects.
 
         Raises:
-            ConfigurationError: one of a sub-project was named and is not there, or is no baseline.
+            ConfigurationError: one of a sub-project was named and is not there, or is not a baseline.
         """
         asking: dict[str | None, Settings] = {}
         found: dict[str | None, list[Diagnostic]] = {}

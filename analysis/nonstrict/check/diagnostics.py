@@ -141,14 +141,14 @@ class Presenter:
         unknown = [code for code in named if not any(rule.startswith(code) for rule in self._rules)]
         idle = [code for code in named if any(selection.enabled(rule) for rule in self._rules if rule.startswith(code))]
         if unknown:
-            message = f"No rule is called {_quoted(unknown)}"
-            advice = "Correct the name; `nonstrict rule --all` lists the rules."
+            message = f"no rule is called {_quoted(unknown)}"
+            advice = "correct the name; `nonstrict rule --all` lists the rules"
         elif named and not idle:
             return None
         else:
             what = f" of {_quoted(idle)}" if idle else ""
-            message = f"This suppression{what} suppresses nothing"
-            advice = f"Remove {_quoted(idle)} from the comment." if idle else "Remove the comment."
+            message = f"this suppression{what} suppresses nothing"
+            advice = f"remove {_quoted(idle)} from the comment" if idle else "Remove the comment."
         finding = Finding(UNUSED_SUPPRESSION, self._rules[UNUSED_SUPPRESSION].severity, span, message, help=advice)
         return _Unused(finding, frozenset(unknown or idle), known=not unknown)
 
@@ -168,7 +168,7 @@ class Presenter:
 
         edit = remove_suppression(source, told.location, unused.codes, self._codes)
         applicability = Applicability.SAFE if unused.known else Applicability.UNSAFE
-        return told._replace(fixes=(LocatedFix("Remove what suppresses nothing", applicability, (edit,)),))
+        return told._replace(fixes=(LocatedFix("Remove the unused suppression", applicability, (edit,)),))
 
     def _located(self, finding: Finding, selection: Selection, texts: _Texts) -> Diagnostic:
         """A finding as users see it; NST904 in place of one that cannot be shown."""

@@ -106,7 +106,7 @@ def _print(error: Exception) -> None:
 
 def _fault(lost: str, subject: str, span: Span, error: Exception, function: str, marker: str) -> Finding:
     if isinstance(error, RecursionError):
-        message, advice = f"{subject} is nested too deeply to be analysed", _TOO_DEEP
+        message, advice = f"{subject} is nested too deeply to be analyzed", _TOO_DEEP
     else:
         message, advice = f"{lost}: {_cause(error)}", _REPORT
     return Finding(INTERNAL_FAULT, Severity.ERROR, span, message, help=advice, function=function, marker=marker)

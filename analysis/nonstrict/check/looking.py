@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 #: Why nothing is compiled, by what becomes of what the compiler returns (`Wasted.how`).
 _WASTED = {
-    "dropped": "what `torch.compile` returns is dropped",
-    "rebound": "what `torch.compile` returns is bound to a parameter, and nothing calls it there",
-    "unused": "nothing calls what `torch.compile` returns",
-    "member": "nothing calls what `torch.compile` returns, only methods of it",
-    "in-place": "only `forward` is called, which stays as it is",
+    "dropped": "the result of `torch.compile` is unused",
+    "rebound": "the result of `torch.compile` is bound to a parameter, and nothing calls it there",
+    "unused": "nothing calls the result of `torch.compile`",
+    "member": "only methods of the compiled module are called",
+    "in-place": "only `forward` is called, which stays uncompiled",
 }
 
 

@@ -58,7 +58,7 @@ def observed(measured: Iterable[Measured], reported: Reported, circumstances: Ve
         verdict = circumstances._replace(
             status=Status.CONFIRMED,
             reason="",
-            evidence=f"observed, and foretold by no rule: {seen.broken.told or seen.broken.text}",
+            evidence=f"observed, not predicted by a rule: {seen.broken.told or seen.broken.text}",
             outcomes=tuple(Outcome(name, "graph-break") for name in seen.region.backends),
             seconds=0.0,
             repro="",

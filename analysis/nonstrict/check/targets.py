@@ -98,5 +98,5 @@ def _nothing(function: str, path: str, known: Iterable[str], result: CheckResult
         return "\n".join(f"Nothing is compiled of `{one}`: {idle[one]}" for one in meant)
     what = f"no marked function or region `{function}`" if function else "no marked functions and no regions"
     names = ", ".join(f"`{one}`" for one in dict.fromkeys(known) if one)
-    there = f"there are {names}" if names else f"`nonstrict regions {path}` shows what is looked at"
+    there = f"there are {names}" if names else f"`nonstrict regions {path}` lists what is analyzed"
     return "\n".join((f"{path} has {what}; {there}", *missed(result, color=False)))

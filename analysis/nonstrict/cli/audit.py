@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.epilog = (
         "Exit status: 0 no obstacle found, 1 obstacles, 2 the question could not be answered. "
-        "Without obstacles, the answer says whether everything the function calls was looked into."
+        "Without obstacles, the answer says whether all called functions were analyzed."
     )
     parser.add_argument(
         "function",
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         default=[],
         metavar="PATH",
-        help="where callers and writers of what the function reads are looked for "
+        help="where to search for callers, and for writers of what the function reads "
         "(default: . if it holds the file, else the file's package)",
     )
     parser.add_argument(
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"the contract: {', '.join(CONTRACTS)} (default: nonstrict_trace)",
         metavar="MARKER",
     )
-    parser.add_argument("--strict", action="store_true", help="exit with 1 also if something was not looked into")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 also if something was not analyzed")
     parser.add_argument(
         "--output-format",
         choices=FORMATS,

@@ -43,30 +43,26 @@ _PYPROJECT = "pyproject.toml"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.epilog = (
-        "Numbers are measured where `pytest --nonstrict`, `nonstrict record` or `nonstrict import` kept a run, or with "
-        "--confirm, else predicted by the analysis. Exit status: 0 all regions keep their budget, 1 one does not, or, "
-        "with --locked, has less than is written down, 2 the files or the configuration could not be read."
+        "Numbers come from runs that `pytest --nonstrict`, `nonstrict record` or `nonstrict import` recorded, or from "
+        "--confirm; otherwise the analysis predicts them. Exit status: 0 all regions are within budget, 1 one is over "
+        "it, or, with --locked, below it, 2 the files or the configuration could not be read."
     )
     parser.add_argument("paths", nargs="*", default=["."], metavar="PATH", help="files and directories (default: .)")
-    parser.add_argument(
-        "--write", action="store_true", help="write what is known into the configuration: new regions, other numbers"
-    )
+    parser.add_argument("--write", action="store_true", help="write the current numbers into the configuration")
     parser.add_argument(
         "--locked",
         action=argparse.BooleanOptionalAction,
-        help="exit with 1 also if a measured number fell and that is not written down (default: where CI is set)",
+        help="also exit with 1 if a measured number is lower than the budget (default: on if CI is set)",
     )
-    parser.add_argument(
-        "--confirm", action="store_true", help="run regions of which no run is known in a sandbox, and measure them"
-    )
+    parser.add_argument("--confirm", action="store_true", help="measure regions without a recorded run, in a sandbox")
     parser.add_argument(
         "--output-format",
         choices=("text", "json", "github"),
         default="text",
-        help="default: text; github: with annotations of what fails",
+        help="default: text; github: annotations for failures",
     )
     add_confirm_arguments(parser.add_argument_group("experiments (--confirm)"))
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress of experiments")
+    parser.add_argument("-q", "--quiet", action="store_true", help="do not show progress")
     parser.add_argument("-n", "--no-cache", action="store_true", help="neither read nor write verdicts")
     add_configuration_arguments(parser)
     parser.add_argument("--python", metavar="PATH", help="interpreter or environment whose torch is used")

@@ -104,7 +104,7 @@ def _main_settings(options: argparse.Namespace, losses: Losses) -> Settings:
     """
     if options.show_settings or options.show_files or _changes(options):
         return main_settings(_places(options), options)
-    with losses.losing("the configuration was not read, and the defaults hold", _top(options)):
+    with losses.losing("the configuration was not read, so the defaults apply", _top(options)):
         return main_settings(_places(options), options)
     return default_settings(os.getcwd())._replace(baseline="")
 
@@ -268,7 +268,7 @@ class _Run:
         """A result with what real runs did, where there are any."""
         from nonstrict.check.kept_runs import sightings
 
-        with self._losses.losing("what runs did is not told", _top(self._options)):
+        with self._losses.losing("results of recorded runs are not shown", _top(self._options)):
             return sightings(new, known, self._settings)
         return new
 
@@ -404,7 +404,7 @@ def _tell(result: CheckResult, settings: Settings, seconds: float) -> None:
 
     sys.stderr.write(
         f"configuration: {settings.source or 'none'}\n"
-        f"torch: {', '.join(torch or f'not found; {shown(BASE)} is assumed' for torch in result.torches)}\n"
+        f"torch: {', '.join(torch or f'not found, {shown(BASE)} is assumed' for torch in result.torches)}\n"
         f"files: {result.files:,}{' (answered from the cache)' if result.cached else ''}\n"
         f"time: {seconds:.2f} s\n"
     )

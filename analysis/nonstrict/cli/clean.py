@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("path", nargs="?", default=".", help="a directory of the project (default: .)")
-    parser.add_argument("--cache-dir", metavar="DIR", help="where the cache is")
+    parser.add_argument("--cache-dir", metavar="DIR", help="the cache directory")
     add_configuration_arguments(parser)
 
 

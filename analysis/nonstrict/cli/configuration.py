@@ -38,11 +38,13 @@ def add_configuration_arguments(parser: ArgumentGroup) -> None:
 
 def add_version_arguments(parser: ArgumentGroup) -> None:
     """Declare `--torch-version` and `--target-python`."""
-    parser.add_argument("--torch-version", metavar="VERSION", help="version of torch, in place of the installed one")
+    parser.add_argument(
+        "--torch-version", metavar="VERSION", help="version of torch to check for (default: the installed one)"
+    )
     parser.add_argument(
         "--target-python",
         metavar="VERSION",
-        help="lowest Python that the code is for (default: as `requires-python` of the project has it)",
+        help="lowest supported Python version (default: `requires-python` of the project)",
     )
 
 

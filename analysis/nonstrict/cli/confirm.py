@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.epilog = (
-        "Exit status: 0 no finding at or above --fail-on is left standing, 1 findings, 2 nothing could be run. "
+        "Exit status: 0 no finding at or above --fail-on, 1 findings, 2 nothing could be run. "
         "A refuted finding counts one level less."
     )
     parser.set_defaults(torch_version=None, target_python=None)
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a file, or one marked function or region of it (FILE::Class.method, or the class of a module)",
     )
     parser.add_argument(
-        "--show", choices=("graph", "code"), help="show the FX graph, or the code that Inductor makes, and stop"
+        "--show", choices=("graph", "code"), help="show the FX graph, or the code that Inductor generates, and exit"
     )
     add_confirm_arguments(parser.add_argument_group("experiments"))
     output = parser.add_argument_group("output")

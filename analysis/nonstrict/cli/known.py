@@ -29,7 +29,7 @@ class Known:
         """Read that of the settings; what nonstrict's own mistakes lose is added to `losses`.
 
         Raises:
-            ConfigurationError: it was named and is not there, or is no baseline.
+            ConfigurationError: it was named and is not there, or is not a baseline.
         """
         self._settings = settings
         self._options = options
@@ -45,7 +45,7 @@ class Known:
         """The diagnostics that no baseline holds.
 
         Raises:
-            ConfigurationError: a baseline of a sub-project was named and is not there, or is no baseline.
+            ConfigurationError: a baseline of a sub-project was named and is not there, or is not a baseline.
         """
         known = {diagnostic for held in self._held(result) for diagnostic in held.divided.known}
         return tuple(diagnostic for diagnostic in result.diagnostics if diagnostic not in known)

@@ -18,10 +18,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "roots",
         nargs="*",
         metavar="DIR",
-        help="the folders of the workspace, beside which no file may be named (default: .)",
+        help="the workspace folders; files outside of them are refused (default: .)",
     )
     parser.add_argument(
-        "--untrusted-workspace", action="store_true", help="run nothing of the workspace: there is no tool `confirm`"
+        "--untrusted-workspace",
+        action="store_true",
+        help="run no code of the workspace: the tool `confirm` is not offered",
     )
 
 
@@ -30,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     roots: list[str] = options.roots or [os.curdir]
     for root in roots:
         if not os.path.isdir(root):
-            return report_failure(f"{root or 'a root'} is no folder.")
+            return report_failure(f"{root or 'a root'} is not a folder.")
     if find_spec("mcp") is None:
         return report_failure("the SDK of the protocol is not installed. `pip install 'nonstrict[mcp]'` installs it.")
     # An import upwards, as that of `nonstrict server`.

@@ -215,7 +215,7 @@ def chosen_interpreter(named: str) -> str:
 
         if is_environment(path) if os.path.isdir(path) else os.access(path, os.X_OK):
             return path
-        raise ConfigurationError(f"--python {named}: this is no interpreter and no environment.")
+        raise ConfigurationError(f"--python {named}: this is neither an interpreter nor an environment.")
     import shutil
 
     found = shutil.which(named) if os.path.basename(named) == named else None

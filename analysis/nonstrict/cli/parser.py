@@ -70,7 +70,7 @@ class Parser(argparse.ArgumentParser):
         advice = meant(text, choices) or f" Choose one of {', '.join(choices)}."
         if not action.option_strings and os.path.exists(text):
             self.error(f"`{text}` is a path and no command. Did you mean `{self.prog} check {text}`?")
-        self.error(f"`{text}` is no value of {kind}.{advice}")
+        self.error(f"`{text}` is not a value of {kind}.{advice}")
 
     @staticmethod
     def _shown(action: argparse.Action) -> str:

@@ -26,35 +26,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.usage = "nonstrict record [OPTIONS] -- COMMAND [ARGUMENT ...]"
     parser.epilog = (
-        "Exit status: that of the command; 2 if it could not be started. What is kept of a call is what its arguments "
-        "are like (types, shapes, dtypes, ranges, numbers, short texts), never the content of tensors; it is where "
-        "`nonstrict confirm` takes inputs from. What torch compiled is kept too, and `nonstrict check` shows it."
+        "Exit status: that of the command; 2 if it could not be started. For each call, the kinds of its "
+        "arguments are recorded (types, shapes, dtypes, ranges, numbers, short texts), never the content of tensors. "
+        "`nonstrict confirm` builds its inputs from them. `nonstrict check` also shows what torch compiled."
     )
     parser.add_argument(
         "--output",
         metavar="DIR",
-        help="where records are kept, one file per source file (default: .nonstrict/inputs in the root of the project)",
+        help="output directory, one file per source file (default: .nonstrict/inputs in the root of the project)",
     )
     parser.add_argument(
         "--limit",
         type=_positive,
         default=_LIMIT,
         metavar="N",
-        help=f"distinct calls that are kept of a function (default: {_LIMIT})",
+        help=f"distinct calls recorded per function (default: {_LIMIT})",
     )
     compiler = parser.add_mutually_exclusive_group()
     compiler.add_argument(
         "--eager",
         action="store_true",
-        help="turn torch.compile off: marked functions are seen with real values, and nothing is compiled",
+        help="turn torch.compile off: record marked functions in eager mode",
     )
     compiler.add_argument(
         "--compiled",
         dest="eager",
         action="store_false",
-        help="leave torch.compile on, and keep what it compiles (default)",
+        help="leave torch.compile on, and record what it compiles (default)",
     )
-    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing at the end unless something is wrong")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print nothing at the end unless something is wrong")
     add_configuration_arguments(parser)
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="pytest, python train.py, ...")
 

@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.epilog = (
-        "Exit status: 0 the regions were listed, 1 some were not looked at and --strict-coverage is given, "
+        "Exit status: 0 the regions were listed, 1 some were not analyzed and --strict-coverage is given, "
         "2 the files could not be read."
     )
     parser.add_argument("paths", nargs="*", default=["."], metavar="PATH", help="files and directories (default: .)")
     parser.add_argument(
-        "--graph", action="store_true", help="show the graphs and breaks of each region in the order of its text"
+        "--graph", action="store_true", help="show the graphs and breaks of each region in source order"
     )
     parser.add_argument(
         "--strict-coverage",
         action=argparse.BooleanOptionalAction,
-        help="exit with 1 if a region was not looked at",
+        help="exit with 1 if a region was not analyzed",
     )
     parser.add_argument("--output-format", choices=("text", "json"), default="text", help="default: text")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")

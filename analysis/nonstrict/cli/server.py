@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     trust.add_argument(
         "--untrusted-workspace",
         action="store_true",
-        help="run nothing that the workspace names: no interpreter, no experiments",
+        help="run no code of the workspace: no interpreter, no experiments",
     )
     trust.add_argument(
         "--trusted-workspace",

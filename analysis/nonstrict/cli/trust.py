@@ -19,10 +19,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Experiments run in a sandbox, but the interpreter that starts it does not. That of a folder (its .venv, or "
         "`python` in its settings) is used only if the folder is trusted, or one above it."
     )
-    parser.add_argument("path", nargs="?", default=".", help="a folder, with all below it (default: .)")
+    parser.add_argument("path", nargs="?", default=".", help="a folder and everything below it (default: .)")
     way = parser.add_mutually_exclusive_group()
-    way.add_argument("--remove", action="store_true", help="trust it no longer")
-    way.add_argument("--list", action="store_true", help="list what is trusted")
+    way.add_argument("--remove", action="store_true", help="stop trusting it")
+    way.add_argument("--list", action="store_true", help="list trusted folders")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -209,7 +209,7 @@ class _Watching:
             if self._notices is None or not _is_gone():
                 self._complain(str(error))
         except Exception as error:  # noqa: BLE001 - the boundary of watching: what was watched before still is
-            self._complain(lost_to(error, "what is watched was not looked at anew"))
+            self._complain(lost_to(error, "what is watched was not read again"))
         return []
 
     def _complain(self, message: str) -> None:
@@ -247,7 +247,7 @@ class _Watching:
             return []
         self._notices = notices = Notices(folders, before.polling if before is not None else "")
         if notices.polling and before is None and not self._face.for_people:
-            report_failure(f"the folders are looked at again and again for changes: {notices.polling}.")
+            report_failure(f"the folders are polled for changes: {notices.polling}.")
         if before is None:
             return []
         # A folder that was made anew is another one, whatever its name.

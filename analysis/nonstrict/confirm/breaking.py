@@ -43,10 +43,10 @@ def _afterwards(seen: Break, left: list[FallBack], suspect: Suspect) -> str:
     lines = {place[:2] for place in seen.lines}
     after = next((one for one in left if (one.path, one.at) in lines), None)
     if after is not None and after.rest:
-        return f", after which the rest of `{after.function}` runs as plain Python"
+        return f", after which the rest of `{after.function}` runs in eager mode"
     if after is not None:
-        return f", after which all of `{after.function}` runs as plain Python"
-    return ", after which torch goes on, unlike the finding says" if suspect.gives_up and not seen.raises else ""
+        return f", after which all of `{after.function}` runs in eager mode"
+    return ", after which torch continues, contrary to the finding" if suspect.gives_up and not seen.raises else ""
 
 
 def refused_lines(

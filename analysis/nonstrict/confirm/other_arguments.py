@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def differing_calls(program: Program, suspect: Suspect, given: str, count: int) -> str:
     """The first of some given calls (JSON of specifications), `count` times, each with another value of the subject.
 
-    A flag has two values. Empty where the subject is no argument of which other values are known, or is not given.
+    A flag has two values. Empty where the subject is not an argument of which other values are known, or is not given.
     """
     subject = suspect.subject
     if not given or subject is None or subject.origin != "argument" or subject.path:

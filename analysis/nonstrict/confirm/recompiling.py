@@ -55,7 +55,7 @@ def recompiled(suspect: Suspect, suspects: Sequence[Suspect], compiled: Mapping[
     first, last = own[0], own[-1]
     if first.limit:
         number, raised = first.call + 1, "error" in compiled["calls"][first.call]
-        end = f"in call {number} torch raises" if raised else f"from call {number} on it runs as plain Python"
+        end = f"in call {number} torch raises" if raised else f"from call {number} on it runs in eager mode"
         return f"`{first.function}` was compiled {_times(first.had)}; {end}, as a guard failed: {first.guard}"
     count = max(one.had + (not one.limit) for one in own if one.function == last.function)
     return f"`{last.function}` was compiled {_times(count)}; {_failure(last)}"
@@ -102,7 +102,7 @@ def varied_enough(suspect: Suspect, arms: Arms) -> bool:
 
 
 def is_deaf(compiled: Mapping[str, Any]) -> bool:
-    """Whether the torch of an arm does not tell what it compiles anew."""
+    """Whether the torch of an arm does not report what it compiles anew."""
     told = [call["compiled"] for call in compiled.get("calls", ()) if "compiled" in call]
     return bool(told) and not any("again" in one for one in told)
 

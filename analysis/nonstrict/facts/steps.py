@@ -17,7 +17,7 @@ ANY_ATTRIBUTE = "...."
 
 
 def steps_of(node: ast.AST) -> tuple[str, ...]:
-    """`a.b["k"].c` as `a`, `.b`, `['k']`, `.c`, and `vars(a)["b"]` as `a`, `.b`; empty if the root is no name."""
+    """`a.b["k"].c` as `a`, `.b`, `['k']`, `.c`, and `vars(a)["b"]` as `a`, `.b`; empty if the root is not a name."""
     steps: list[str] = []
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         member = member_of(node)

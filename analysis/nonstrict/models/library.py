@@ -41,7 +41,7 @@ class Models:
             module = module_of(path)
             if not all(part.isidentifier() for part in module.split(".")):
                 advice = "Name the file after the module that it describes, as `acme.kernels.pyi`."
-                raise ModelError(path, 1, 1, f"`{module}` is no name of a module", advice)
+                raise ModelError(path, 1, 1, f"`{module}` is not a name of a module", advice)
             own.setdefault(module, {}).update(stubs.read(path, _text(path), module))
         for module, entries in own.items():
             self._files[module] = Described({**self._entries(module).all(), **entries})

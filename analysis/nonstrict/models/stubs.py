@@ -88,7 +88,7 @@ def described(path: str, text: str, module: str) -> Described:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         row, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
         told = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise ModelError(path, row, column, f"The model is no Python: {told}", "Mend the line.") from None
+        raise ModelError(path, row, column, f"The model is not valid Python: {told}", "Mend the line.") from None
     reader = _Reader(path, module, tree.body)
     return Described(reader.entries, reader)
 
@@ -278,7 +278,7 @@ class _Reader:
         node = node.value if isinstance(node, ast.Subscript) else node
         chain = _chain(node)
         if not chain:
-            raise self._wrong(node, f"`{ast.unparse(node)}` is no name", "Write a name, or one behind dots.")
+            raise self._wrong(node, f"`{ast.unparse(node)}` is not a name", "Write a name, or one behind dots.")
         first = chain.partition(".")[0]
         for scope in _scopes(within):
             if f"{scope}{first}" in self._defined:
@@ -317,7 +317,7 @@ class _Reader:
         try:
             return ast.parse(text, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            raise self._wrong(node, f"`{text}` is no type", "Write the name of a class.") from None
+            raise self._wrong(node, f"`{text}` is not a type", "Write the name of a class.") from None
 
     def _wrong(self, node: ast.AST, message: str, advice: str) -> ModelError:
         row, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1

@@ -110,8 +110,8 @@ def _counts(diagnostics: Sequence[Diagnostic], context: Context) -> str:
     ]
     if context.looked is not None:
         looked = context.looked
-        rest.append(f"looked at {plural(looked.regions, 'region')} and {plural(looked.marked, 'marked function')}")
-        rest.append(f"{plural(looked.missed, 'region')} not looked at: nonstrict regions" if looked.missed else "")
+        rest.append(f"analyzed {plural(looked.regions, 'region')} and {plural(looked.marked, 'marked function')}")
+        rest.append(f"{plural(looked.missed, 'region')} not analyzed: nonstrict regions" if looked.missed else "")
     return "; ".join(filter(None, (told, *rest)))
 
 

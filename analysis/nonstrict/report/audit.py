@@ -86,7 +86,7 @@ def _lines(audited: Audited, context: Context) -> Iterator[str]:
     style = Style(context.color)
     yield from _findings(audited, context, style)
     if audited.unseen:
-        yield style.paint("bold", "not looked into")
+        yield style.paint("bold", "not analyzed")
         for unseen in audited.unseen[:_LISTED]:
             yield f"  {_position(unseen.location)}: {one_line(unseen.message)}"
         if len(audited.unseen) > _LISTED:
@@ -119,14 +119,14 @@ def _answer(audited: Audited, style: Style) -> str:
     were = "was" if len(audited.unseen) == 1 else "were"
     if audited.verdict == "obstacles":
         count = style.paint("error", plural(len(obstacles), "obstacle"))
-        rest = f"; {unseen} {were} not looked into" if audited.unseen else ""
+        rest = f"; {unseen} {were} not analyzed" if audited.unseen else ""
         return f"{name}: {count} to marking it with `{audited.marker}`{rest}."
     worth = f" {plural(notes, 'note')} above: true, and harmless as things are." if notes else ""
     if audited.verdict == "unknown":
         found = style.paint("warning", "no obstacle found")
         if audited.lost:
             return f"{name}: {found} to marking it with `{audited.marker}`, but not everything was checked.{worth}"
-        return f"{name}: {found} to marking it with `{audited.marker}`, but {unseen} {were} not looked into.{worth}"
+        return f"{name}: {found} to marking it with `{audited.marker}`, but {unseen} {were} not analyzed.{worth}"
     return f"{name}: {style.paint('note', 'pure')}: safe to mark with `{audited.marker}`.{worth}"
 
 

@@ -90,8 +90,8 @@ def _how_many_foretold(report: RegionReport) -> str:
         return ""
     least, most = report.graphs
     if least == most == len(report.measured.graphs):
-        return ", as foretold"
-    return f", foretold {f'{least} to {most}' if least != most else most or 'none'}"
+        return ", as predicted"
+    return f", predicted {f'{least} to {most}' if least != most else most or 'none'}"
 
 
 def _breaks(report: RegionReport) -> Iterator[str]:
@@ -108,23 +108,23 @@ def _breaks(report: RegionReport) -> Iterator[str]:
 def _again(report: RegionReport) -> Iterator[str]:
     for one in report.measured.again:
         end = ", then given up" if one.limit else ""
-        yield f"compiled again {plural(one.times, 'time')}{end}: the last guard that failed: {one_line(one.guard)}"
+        yield f"recompiled {plural(one.times, 'time')}{end}: the last guard that failed: {one_line(one.guard)}"
 
 
 def _how_foretold(seen: SeenBreak) -> str:
     if seen.finding is None:
-        return "what a finding elsewhere leads to" if seen.broken.explained else "observed"
-    return f"{'foretold' if seen.is_foretold else 'observed'} ({seen.finding.code})"
+        return "explained by a finding elsewhere" if seen.broken.explained else "observed"
+    return f"{'predicted' if seen.is_foretold else 'observed'} ({seen.finding.code})"
 
 
 def _fall_backs(report: RegionReport) -> Iterator[str]:
     left = report.measured.fallbacks
     if not left:
         foretold = report.left and report.breaks
-        yield "falls back to plain Python: no" + (", though that is foretold" if foretold else "")
+        yield "falls back to eager: no" + (", although predicted" if foretold else "")
     for one in left:
-        how = "foretold" if one.function in report.left else "not foretold"
-        yield f"falls back to plain Python: {_told(one)} ({how})"
+        how = "predicted" if one.function in report.left else "not predicted"
+        yield f"falls back to eager: {_told(one)} ({how})"
 
 
 def _told(left: FallBack) -> str:
@@ -138,7 +138,7 @@ def _unseen(report: RegionReport, tests: int) -> Iterator[str]:
         where = one.location
         position = shown_position(where.path, where.row, where.column, where.cell)
         why = "no test leads there, or torch goes through" if tests else _why_unseen(one)
-        yield f"foretold and not seen: {position}: {one.code}: {why}"
+        yield f"predicted and not seen: {position}: {one.code}: {why}"
 
 
 def _why_unseen(one: Diagnostic) -> str:
@@ -183,7 +183,7 @@ def record_of(report: RegionReport, context: Context) -> MeasuredRegionRecord:
             }
             for left in measured.fallbacks
         ],
-        "foretold": {
+        "predicted": {
             "breaks": len(report.foretold),
             "fall_back": measured.function in report.left,
             "graphs": list(report.graphs) if report.graphs is not None else None,
@@ -199,7 +199,7 @@ def _break_record(seen: SeenBreak, context: Context) -> SeenBreakRecord:
         "id": seen.broken.id or None,
         "explanation": seen.broken.told or None,
         "raises": seen.broken.raises,
-        "foretold": seen.is_foretold,
+        "predicted": seen.is_foretold,
         "code": seen.finding.code if seen.finding is not None else None,
         "stack": [{"filename": context.absolute(line.path), "row": line.line} for line in seen.broken.lines],
     }

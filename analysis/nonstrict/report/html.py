@@ -47,7 +47,7 @@ def _body(diagnostics: Sequence[Diagnostic], context: Context) -> Iterator[Marku
         ("findings", "Findings", joined(filters(found, context), findings(found, context)) if found else NOTHING),
         ("regions", "Compiled regions", known),
         ("measured", "What experiments compiled", measured(shown, context)),
-        ("missing", "Not looked at", not_looked_at(found, context)),
+        ("missing", "Not analyzed", not_looked_at(found, context)),
     )
     there = [one for one in sections if one[2]]
     links = [element("li", element("a", name, href=f"#{key}")) for key, name, _ in there]

@@ -106,7 +106,7 @@ class SightingRecord(TypedDict):
     happened: Annotated[bool, "whether it did what the finding says"]
     recompilations: int
     seconds: Annotated[float, "how long what was compiled again took"]
-    gave_up: Annotated[bool, "whether torch left the function to plain Python"]
+    gave_up: Annotated[bool, "whether torch fell back to eager for the function"]
     reason: Annotated[str | None, "torch's: the name of a break, or the guard that failed"]
     stale: Annotated[bool, "whether the code was edited since"]
 
@@ -174,7 +174,7 @@ class PartRecord(PlaceRecord):
     function: Annotated[str, "the function that it is a part of"]
     depth: Annotated[int, "how many calls lead there"]
     conditional: Annotated[bool, "whether only some calls come to it"]
-    cause: Annotated[str | None, "what breaks the graph, or why a function runs as plain Python"]
+    cause: Annotated[str | None, "what breaks the graph, or why a function runs in eager mode"]
     stops: Annotated[str | None, "what keeps torch from resuming the function after it"]
 
 
@@ -202,7 +202,7 @@ class RecompilationRecord(TypedDict):
 
 
 class RunFallBackRecord(TypedDict):
-    """A function that torch left to plain Python in a real run."""
+    """A function that falls back to eager in a real run."""
 
     after: Annotated[int | None, "the line of the break that was the reason"]
     type: str
@@ -234,7 +234,7 @@ class RegionRecord(PlaceRecord):
     options_not_known: Annotated[list[str], "the names of the others"]
     graphs: GraphsRecord | None
     breaks: list[BreakRecord]
-    parts: Annotated[list[PartRecord], "graphs, breaks and plain Python in the order of the text"]
+    parts: Annotated[list[PartRecord], "graphs, breaks and code in eager mode, in source order"]
     observed: Annotated[RunRecord | None, "null where no run of the code as it is was kept"]
     recompilations: Annotated[list[RelatedRecord], "what it is compiled again for"]
     callers: list[RelatedRecord]
@@ -259,13 +259,13 @@ class SeenBreakRecord(PlaceRecord):
     id: str | None
     explanation: str | None
     raises: Annotated[bool, "whether the graph must not break there"]
-    foretold: Annotated[bool, "whether a finding named it before it was seen"]
+    predicted: Annotated[bool, "whether a finding named it before it was seen"]
     code: Annotated[str | None, "the rule of the finding that names it"]
     stack: Annotated[list[LineRecord], "the lines of the project that lead there, the innermost last"]
 
 
 class FallBackRecord(LineRecord):
-    """A function that torch left to plain Python in an experiment."""
+    """A function that falls back to eager in an experiment."""
 
     function: str
     rest: Annotated[bool, "whether that is only what comes after a break"]
@@ -274,7 +274,7 @@ class FallBackRecord(LineRecord):
     id: str | None
 
 
-class ForetoldRecord(TypedDict):
+class PredictedRecord(TypedDict):
     """What the analysis said of a region."""
 
     breaks: int
@@ -303,7 +303,7 @@ class MeasuredRegionRecord(LineRecord):
     breaks: list[SeenBreakRecord]
     recompilations: list[RecompilationRecord]
     fall_backs: list[FallBackRecord]
-    foretold: ForetoldRecord
+    predicted: PredictedRecord
     not_seen: list[NotSeenRecord]
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: So many callers, and places that were not looked into, are listed; the rest is counted.
 _LISTED = 5
 #: What each kind of part is called.
-KINDS = {"graph": "graph", "break": "break", "eager": "plain Python"}
+KINDS = {"graph": "graph", "break": "break", "eager": "eager"}
 
 
 class Shown(NamedTuple):
@@ -82,7 +82,7 @@ def _block(region: Region, shown: Shown, style: Style) -> Iterator[str]:
     yield from _listed("compiled again for", region.varying, shown)
     yield from _listed("called at", region.callers, shown)
     yield from _listed("marked functions", region.marked, shown)
-    yield from _listed("not looked into", region.unseen, shown)
+    yield from _listed("not analyzed", region.unseen, shown)
 
 
 def written(option: Option) -> str:
@@ -100,7 +100,7 @@ def _value(option: Option) -> str:
 
 def not_looked_at(region: Region, shown: Shown, style: Style) -> str:
     """Where a region is that was not looked at, and why it was not."""
-    return f"{shown.position(region.span)}: {style.paint('warning', 'not looked at')}: {one_line(region.missed)}"
+    return f"{shown.position(region.span)}: {style.paint('warning', 'not analyzed')}: {one_line(region.missed)}"
 
 
 def graphs(region: Region) -> str:

@@ -168,7 +168,7 @@ def _flow(diagnostic: Diagnostic, context: Context) -> dict[str, Any]:
     locations: list[dict[str, Any]] = [
         {
             "location": {**_location(where, context), "message": {"text": message}},
-            # The marker is no call; each call leads one level down.
+            # The marker is not a call; each call leads one level down.
             "nestingLevel": max(depth - 1, 0),
             "executionOrder": depth + 1,
         }

@@ -50,7 +50,7 @@ def sentence(diagnostic: Diagnostic, told: Callable[[float], str] = ago) -> str:
     before = ", before the code was edited" if sighting.stale else ""
     if diagnostic.observed:
         return f"{head}{before}"  # it is itself what torch told
-    after = "; torch left the function to plain Python" if sighting.gives_up else ""
+    after = "; the function fell back to eager" if sighting.gives_up else ""
     return f"{head}{before}: {sighting.reason}{after}"
 
 
@@ -62,7 +62,7 @@ def ran(measured: Measured, when: float, told: Callable[[float], str] = ago) -> 
     parts += [_counted(again, "recompilation")] if again else []
     parts += [f"compiled in {_seconds(measured.seconds)}"]
     parts += [f"then given up: {one.guard}" for one in measured.again if one.limit]
-    parts += [f"left to plain Python: {one.text}" for one in measured.fallbacks]
+    parts += [f"falls back to eager: {one.text}" for one in measured.fallbacks]
     parts += [measured.skipped] if measured.skipped else []
     return f"in a run {told(when)}: {', '.join(parts)}"
 
@@ -72,7 +72,7 @@ def seen(measured: Measured, when: float) -> str:
     again = sum(one.times for one in measured.again)
     parts = [_counted(len(measured.breaks), "break")] if measured.breaks else []
     parts += [_counted(again, "recompilation")] if again else []
-    left = ["left to plain Python"] if measured.fallbacks or any(one.limit for one in measured.again) else []
+    left = ["falls back to eager"] if measured.fallbacks or any(one.limit for one in measured.again) else []
     return ", ".join((f"observed {ago(when)}", *parts, _seconds(measured.seconds), *left))
 
 

@@ -57,7 +57,7 @@ def looked_at(counts: Counts, torches: Iterable[str | None] = (), *, told: bool 
     kinds += [plural(counts.marked, "marked function")] if counts.marked else []
     why = "" if told else " (`nonstrict regions` says why)"
     missed = f", {plural(counts.missed, 'region')} not{why}" if counts.missed else ""
-    return f"{' and '.join(kinds)} looked at{missed}.\n{answered_by(torches)}"
+    return f"{' and '.join(kinds)} analyzed{missed}.\n{answered_by(torches)}"
 
 
 def answered_by(torches: Iterable[str | None]) -> str:

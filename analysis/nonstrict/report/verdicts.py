@@ -44,52 +44,52 @@ REASONS = {
     "inputs": Reason(
         "no inputs",
         "no inputs were found for {function}",
-        "give some with `# nonstrict: inputs(...)`, or record real calls with `nonstrict record -- pytest`",
+        "provide some with `# nonstrict: inputs(...)`, or record real calls with `nonstrict record -- pytest`",
     ),
     "eager-raises": Reason(
         "eager raises",
-        "{function} raises without torch.compile too",
+        "{function} raises in eager mode too",
         "give inputs that it accepts with `# nonstrict: inputs(...)` or `nonstrict record`",
     ),
     "line-not-reached": Reason(
         "line not reached",
         "no input made {function} run this line",
-        "give inputs that lead there with `# nonstrict: inputs(...)` or `nonstrict record`",
+        "give inputs that reach it with `# nonstrict: inputs(...)` or `nonstrict record`",
     ),
     "not-compiled": Reason(
         "not compiled",
         "the program calls {function}, but never from a compiled region",
-        "call it from one, or have it compiled by itself with `# nonstrict: inputs(...)`",
+        "call it from one, or compile it alone with `# nonstrict: inputs(...)`",
     ),
     "insensitive": Reason(
         "no effect in eager",
-        "what the finding is about makes no difference without torch.compile either",
+        "eager mode does not show the effect either, so agreement proves nothing",
         "give inputs for which it matters with `# nonstrict: inputs(...)` or `nonstrict record`",
     ),
     "few-values": Reason(
         "too few values",
-        "what the finding is about has too few values in the calls of {function} that were followed",
+        "the value in question changes too rarely in the observed calls of {function}",
         "call it as often as the program does with `# nonstrict: inputs(...)` or `nonstrict record`",
     ),
     "other-guard": Reason(
         "another guard fails",
-        "{function} is compiled again for something else, of which torch asks first",
-        "settle that first, then confirm again",
+        "{function} is recompiled for another reason, whose guard fails first",
+        "fix that first, then confirm again",
     ),
     "shared": Reason(
         "shared cause",
         "eager and compiled code differ, and this finding is one of several that may be the cause",
-        "settle the others first, then confirm again",
+        "fix the others first, then confirm again",
     ),
     "opcheck": Reason(
         "judges disagree",
-        "compiled code and `torch.library.opcheck` say different things of {function}",
-        "call it from a region that goes on with what it was given and what it returns, then confirm again",
+        "compiled code and `torch.library.opcheck` disagree about {function}",
+        "call it from a region that uses its arguments and its result afterwards, then confirm again",
     ),
     "eager-nondeterministic": Reason(
         "eager varies",
-        "{function} gives different results without torch.compile, run after run",
-        "set a seed, or pass the source of chance as an argument",
+        "{function} gives different results in eager mode from run to run",
+        "set a seed, or pass the source of randomness as an argument",
     ),
     "differs-before": Reason(
         "differs anyway",
@@ -98,13 +98,13 @@ REASONS = {
     ),
     "group": Reason(
         "fake process group",
-        "eager and compiled code differ in numbers, with a process group that has no other ranks",
-        "what these would send is not known: compare eager and compiled code in a run with all ranks",
+        "eager and compiled code differ numerically, in a process group without other ranks",
+        "what other ranks send is unknown: compare eager and compiled code in a run with all ranks",
     ),
     "blocked": Reason(
         "blocked",
         "torch refuses {function} for another reason first",
-        "settle that one first, then confirm again",
+        "fix that one first, then confirm again",
     ),
     "timeout": Reason(
         "time limit",
@@ -114,7 +114,7 @@ REASONS = {
     "crash": Reason(
         "crash",
         "the process of the experiment crashed",
-        "run the function by itself: a crash of torch is a bug to report to PyTorch",
+        "run the function alone: if torch crashes, report it to PyTorch",
     ),
     "memory": Reason(
         "memory limit",
@@ -123,13 +123,13 @@ REASONS = {
     ),
     "sandbox": Reason(
         "no sandbox",
-        "no sandbox here lets {function} run",
+        "no sandbox on this machine can run {function}",
         "run code that you trust with `--isolation none`, or allow user namespaces or Landlock here",
     ),
     "tampered": Reason(
         "tampered",
-        "the program wrote where the experiment writes its results, so that they count for nothing",
-        "see what in the program writes to file descriptors that it did not open",
+        "the program wrote to the channel of the experiment's results, which makes them invalid",
+        "find what in the program writes to file descriptors that it did not open",
     ),
     "lost": Reason(
         "worker lost",
@@ -152,7 +152,7 @@ REASONS = {
         "judge the finding by its message and call chain",
     ),
 }
-_UNKNOWN = Reason("unknown reason", "the experiment said nothing", "report this as a bug of nonstrict")
+_UNKNOWN = Reason("unknown reason", "the experiment was inconclusive", "report this as a bug of nonstrict")
 
 _RESULTS = {
     "same": "same as eager",
@@ -195,7 +195,7 @@ def sentence(verdict: Verdict, function: str) -> str:
         return f"{head}: {verdict.evidence}" if verdict.evidence else head
     if verdict.status is Status.REFUTED:
         seen = f" ({verdict.evidence})" if verdict.evidence else ""
-        return f"{head}: the code under suspicion ran, and compiled code agreed with eager{seen}"
+        return f"{head}: the reported code ran, and compiled code agreed with eager{seen}"
     reason = reason_of(verdict)
     name = f"`{function}`" if function else "the function"
     seen = f" ({verdict.evidence})" if verdict.evidence else ""

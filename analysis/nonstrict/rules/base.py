@@ -92,12 +92,12 @@ class Body(Protocol):
 
     @property
     def recompilations(self) -> tuple[Recompilation, ...]:
-        """What a region is compiled anew for; nothing for what is no region."""
+        """What a region is compiled anew for; nothing for what is not a region."""
         ...
 
     @property
     def stale_values(self) -> tuple[StaleValue, ...]:
-        """The numbers whose second value stays in a compiled region; nothing for what is no region."""
+        """The numbers whose second value stays in a compiled region; nothing for what is not a region."""
         ...
 
     @property

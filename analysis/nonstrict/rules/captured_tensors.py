@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 #: What comes of metadata that is baked in.
-BAKED_IN = "once it is replaced by one of another shape or dtype, the compiled code still uses the first one's"
+BAKED_IN = "if it is rebound to a tensor of another shape or dtype, compiled code still uses the first one's"
 
 
 class Verdict(NamedTuple):
@@ -66,7 +66,7 @@ def _judged(body: Body, read: Observed) -> Verdict | None:
         return Verdict(severity, bakes_in(body, place, "tensor"), BAKED_IN, advice, writers)
     message = captures(body, place, "tensor")
     if body.marker == "make-fx":
-        note = "it becomes a constant of the graph: no gradient reaches it, and a tensor that replaces it is not seen"
+        note = "it becomes a constant of the graph: no gradient reaches it, and rebinding it has no effect"
         severity = Severity.WARNING if writers and not body.private else Severity.NOTE
         return Verdict(severity, message, note, advice, writers)
     return Verdict(Severity.ERROR, message, _fate(body, place), advice, writers)
@@ -87,7 +87,7 @@ def beside_a_leaf(read: Observed, noun: str, told: str) -> Verdict:
     place = read.effect.place
     message = f"a leaf function captures {subject(place, noun)}"
     advice = f"pass `{place.text}` as an argument, to the fake too"
-    return Verdict(Severity.NOTE, message, f"no gradient reaches {told}, as it is no argument", advice, ())
+    return Verdict(Severity.NOTE, message, f"no gradient reaches {told}: it is not an argument", advice, ())
 
 
 def _fate(body: Body, place: AccessPath) -> str:

@@ -121,7 +121,9 @@ def reads_metadata(read: Observed) -> bool:
 
 def not_kept(seen: Observed) -> tuple[Related, ...]:
     """Where results leave that a cache written by hand does not keep, so that plain Python asks again."""
-    return tuple(Related(span, "returned here without being kept: the next call asks again") for span in seen.leaving)
+    return tuple(
+        Related(span, "returned here without being stored: the next call reads it again") for span in seen.leaving
+    )
 
 
 def subject(place: AccessPath, noun: str) -> str:

@@ -72,7 +72,7 @@ def _decorated(body: Body) -> Conflict | None:
     for applied in stack.below:
         if applied.name in _NOT_OVER.get(body.marker, ()):
             last = applied.name.rpartition(".")[2]
-            what, why = f"`{api}` stands above `@{last}`, which is no function", "torch refuses to mark it"
+            what, why = f"`{api}` stands above `@{last}`, which is not a function", "torch refuses to mark it"
             return Conflict(what, why, _instead(body, last), applied.span, at_once=True)
     return None
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.effects import Observed
     from nonstrict.rules.base import Body
 
-#: What was not looked into and is no call: it neither computes nor breaks a graph.
+#: What was not looked into and is not a call: it neither computes nor breaks a graph.
 _NO_CALLS = frozenset({Unseen.VALUE, Unseen.WRITE})
 
 
@@ -19,14 +19,14 @@ def outcome(body: Body, seen: Observed) -> str:
     """What becomes of the region, as the note of a finding; "" if that is not known."""
     region = f"`{body.function}`"
     if refusal := body.refusal(seen):
-        goes_on = ", and the callers go on without it" if body.falls_back else ""
+        goes_on = ", and its callers run it in eager mode" if body.falls_back else ""
         return f"with `{refusal}` compilation of {region} fails{goes_on}"
     if line := body.hidden_behind(seen):
-        return f"once torch comes to it; after the break in line {line} this function runs as plain Python"
+        return f"this function runs in eager mode after the break in line {line}, so torch does not reach it there"
     if around := body.given_up(seen):
         after = "it" if around == "itself" else f"a break in {around}"
         return f"torch does not resume after {after}: nothing of {region} is compiled"
     least, most, _ = body.graphs
     if any(one.effect.how not in _NO_CALLS for one in body.observed(Event.UNSEEN)):
-        return f"what was looked into of {region} is compiled into {graphs_told(least, most)}" if most else ""
+        return f"the analyzed part of {region} is compiled into {graphs_told(least, most)}" if most else ""
     return f"{region} is compiled into {graphs_told(least, most)}" if most else f"nothing of {region} is compiled"

@@ -62,7 +62,7 @@ def _attribute(body: Body, read: Observed) -> Iterator[Finding]:
         yield report(RULE, body, read, message, note=note, help=advice, severity=_bad(body), evidence=writers)
     elif read.effect.value.kind is Kind.MODULE and not frozen:
         if body.holds_apart(read.effect):
-            advice = "register it: `nn.ModuleList`, `nn.ModuleDict`, or an attribute of its own"
+            advice = "register it: `nn.ModuleList`, `nn.ModuleDict`, or a direct attribute"
             message = f"`{place.text}` is a module in a plain container, where torch does not see it"
             note = _kept(body, "its parameters, which get no gradient")
             yield report(RULE, body, read, message, note=note, help=advice, severity=_bad(body))
@@ -70,7 +70,7 @@ def _attribute(body: Body, read: Observed) -> Iterator[Finding]:
         held = "is held by" if len(place.path) > 1 and read.effect.value.flags & Flag.INSIDE else "is"
         message = f"`{place.text}` {held} a plain attribute of a module argument: nothing guards it"
         note = f"its value at the first call of `{called(body)}` is kept, also after it is changed"
-        advice = "pass it as an argument of its own"
+        advice = "pass it as a separate argument"
         yield report(RULE, body, read, message, note=note, help=advice, evidence=writers)
 
 

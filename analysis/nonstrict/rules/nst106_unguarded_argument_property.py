@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 #: What is wrong with an answer, by the function that asks.
 #: What such a question gets, and what comes of that.
-_OTHERWISE = "gets another answer at trace time"
+_OTHERWISE = "has another result at trace time"
 _ANSWERS = {
     Question.COMPILING: ("is true at trace time", "compiled code takes another branch than plain Python"),
     Question.KIND: (_OTHERWISE, "parameters are plain tensors there, and numbers become symbolic"),
-    Question.CLASS: (_OTHERWISE, "tensors are stand-ins there, and numbers become symbolic"),
-    Question.IDENTITY: (_OTHERWISE, "it sees a stand-in for the argument"),
-    Question.ATTACHED: (_OTHERWISE, "attributes that were put on a tensor are not there"),
+    Question.CLASS: (_OTHERWISE, "tensors are fake there, and numbers become symbolic"),
+    Question.IDENTITY: (_OTHERWISE, "it sees a fake argument"),
+    Question.ATTACHED: (_OTHERWISE, "attributes set on a tensor are missing there"),
     Question.AUTOGRAD: ("is read without a guard", "it may differ in later calls"),
 }
 
@@ -41,7 +41,7 @@ def examine(body: Body) -> Iterator[Finding]:
             continue
         answer, fate = _ANSWERS[how if isinstance(how, Question) else Question.AUTOGRAD]
         note = f"{fate}; `{called(body)}` keeps the branch of the first call"
-        advice = "ask in the compiled region or in its caller, and pass the answer as an argument"
+        advice = "check it in the compiled region or in its caller, and pass the result as an argument"
         yield report(RULE, body, query, f"`{asked}` {answer}", note=note, help=advice)
 
 

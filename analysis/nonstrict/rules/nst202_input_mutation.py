@@ -48,7 +48,7 @@ def _note(body: Body, effect: Effect) -> str:
         return repetition(body)
     if body.marker == "in-graph":
         return f"torch.compile refuses the change while `{body.api}` traces `{body.function}`"
-    return f"`{body.api}` takes containers apart and builds them anew: the caller's object does not change"
+    return f"`{body.api}` flattens containers and rebuilds them: the caller's object does not change"
 
 
 def _advice(effect: Effect) -> str:

@@ -45,7 +45,7 @@ def examine(body: Body) -> Iterator[Finding]:
             name = seen.effect.place.text
             runs = body.marker in _RUN
             message = f"`{name}` changes here, and the region that calls `{called(body)}` reads it"
-            note = "the region read it while it was traced" if runs else "compiled calls do not change it any more"
+            note = "the region read it while it was traced" if runs else "compiled calls no longer change it"
             advice = "return what the region needs"
             yield report(RULE, body, seen, message, note=note, help=advice, evidence=evidence)
 

@@ -33,7 +33,7 @@ def examine(body: Body) -> Iterator[Finding]:
             advice = "use `torch.autograd.grad` in the function, or call `backward()` in the caller"
         elif effect.place.root is not Root.ARGUMENT or effect.place.is_view:
             message = f"{code(effect.what)} is not recorded in the graph"
-            note = "the compiled code silently computes with the data that the tensor was made with"
+            note = "compiled code silently computes with the tensor's original data"
             advice = "change the elements in place (`x.copy_(...)`), or bind the name to the new tensor"
         else:
             message = f"{code(effect.what)} changes what an argument tensor is, not its elements"

@@ -65,7 +65,7 @@ def _fate(body: Body, how: How | None) -> str:
     if body.marker == "make-fx":
         return "tracing fails, or bakes in the value of the example input"
     if how is Taken.TEXT:
-        return "torch.compile fails, or the text of a stand-in is baked in"
+        return "torch.compile fails, or the text of a fake tensor is baked in"
     return "torch.compile fails with every backend"
 
 

@@ -59,7 +59,7 @@ def _enumeration(body: Body, argument: BoundaryArgument) -> Iterator[Finding]:
         message = f"`{argument.name}` of `{called(body)}` is a member of an `IntEnum`, and arrives as a number"
         note = "`is`, `isinstance`, `.name` and `.value` do not work there"
         advice = "use a plain `Enum`, or compare with `==`"
-        evidence = (Related(uses[0], "asks for more than the number here"),)
+        evidence = (Related(uses[0], "reads more than the number here"),)
         yield report_at(
             RULE, body, argument.span, message, note=note, help=advice, severity=Severity.ERROR, evidence=evidence
         )
@@ -105,7 +105,7 @@ def _varying(body: Body, argument: BoundaryArgument, variation: Variation) -> It
         if variation.follows:
             differs = f"follows from `{variation.follows}`, which is another string"
         message = f"`{argument.name}` of `{called(body)}` {differs} in every call"
-        note = f"each is compiled for: with `fullgraph=True` more than {_LIMIT} fail at the recompile limit"
+        note = f"torch recompiles for each: with `fullgraph=True`, more than {_LIMIT} fail at the recompile limit"
         severity = Severity.NOTE if body.applied.falls_back else Severity.ERROR
         advice = "pass a tensor, or a number to a region that may be dynamic"
         if kind == "container":
@@ -128,7 +128,7 @@ def _hashed(body: Body, argument: BoundaryArgument, variation: Variation) -> Ite
         yield report_at(RULE, body, span, message, note=note, help=advice, severity=Severity.ERROR, evidence=evidence)
     if not uses and argument.value.kind is Kind.NUMBER:
         message = f"`{argument.name}` of `{called(body)}` varies between calls"
-        note = "torch compiles for its values anew"
+        note = "torch recompiles for each of its values"
         yield report_at(RULE, body, argument.span, message, note=note, evidence=variation.evidence)
 
 

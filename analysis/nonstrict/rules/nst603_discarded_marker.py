@@ -20,7 +20,7 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield the marker if nothing keeps what it returns."""
     if body.marker == DROPPED or body.applied.is_dropped:
         name = body.function.rpartition(".")[2]
-        message = f"what `{body.api}({name})` returns is dropped: `{name}` stays unmarked"
+        message = f"the result of `{body.api}({name})` is unused: `{name}` is not marked"
         advice = f"keep the result: `{name} = {body.api}({name})`, or use it as a decorator"
         note = "compiled regions trace it like any function"
         found = report_at(RULE, body, body.marked_at, message, note=note, help=advice)

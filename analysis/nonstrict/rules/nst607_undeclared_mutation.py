@@ -322,7 +322,7 @@ def _alias(
     outcome = "torch raises, compiled or not"
     if unchecked:
         severity = min(severity, Severity.NOTE if operator.api == "leaf_function" else Severity.WARNING)
-        outcome = "compiled code takes it for a tensor of its own, so that changes of one miss the other"
+        outcome = "compiled code treats it as a separate tensor: changes to one do not reach the other"
     condition = ", if there is nothing to convert" if conversion or on_host else ""
     message = f"`{called(body)}` returns {view} `{place.name}`{condition}"
     advice = f"return a clone: `{place.name}.clone()`"

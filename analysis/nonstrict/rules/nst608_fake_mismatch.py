@@ -83,7 +83,7 @@ def _captures(body: Body, fake: Body) -> Iterator[Finding]:
             name = seen.effect.place.text
             message = f"the fake of `{body.function}` {noun} `{name}` from outside"
             note = "it fails to compile"
-            advice = "use the arguments only: shapes and dtypes are all that a fake tells"
+            advice = "use the arguments only: a fake describes shapes and dtypes"
             sometimes = seen.effect.conditional or any(edge.conditional for edge in seen.chain)
             severity = Severity.WARNING if sometimes else Severity.ERROR
             yield report_at(RULE, body, seen.effect.span, message, note=note, help=advice, severity=severity)
@@ -172,7 +172,7 @@ def _numbers(body: Body, fake: Body, real: Value) -> Iterator[Finding]:
         if value is None or value.kind not in (Kind.NUMBER, Kind.BOOL) or value.place.root is Root.ARGUMENT:
             continue
         if value.const is NO_CONSTANT or value.place.captured:
-            message, note = f"`{body.function}` returns a number", "compiled code has that of the fake, and for ever"
+            message, note = f"`{body.function}` returns a number", "compiled code keeps that of the fake forever"
             advice = "return it as a tensor"
             yield report_at(RULE, body, body.applied.span_of(node), message, note=note, help=advice)
 

@@ -33,9 +33,9 @@ def examine(body: Body) -> Iterator[Finding]:
         return
     for call in calls:
         message = f"torch refuses `{called(body)}` ({reason.code}), and the region runs it in Python"
-        note = "without `fullgraph=True` the graph breaks here, without a word"
+        note = "without `fullgraph=True` the graph breaks here silently"
         evidence = (Related(reason.span, reason.message),)
-        advice = "compile with `fullgraph=True` to be told"
+        advice = "compile with `fullgraph=True` to get an error instead"
         yield report_at(RULE, body, call.span, message, note=note, help=advice, evidence=evidence)
 
 

@@ -97,12 +97,12 @@ def _marking(body: Body, seen: Observed) -> str:
         return ""
     told = certificate(helper, RULES.values())
     if told.verdict == "pure":
-        return f". `{told.function}` is pure: marking it with `nonstrict_trace` is a way out too"
+        return f". `{told.function}` is pure: marking it with `nonstrict_trace` also works"
     if not told.obstacles:
         return ""
     first = told.obstacles[0]
     more = f" and {len(told.obstacles) - 1} more" if len(told.obstacles) > 1 else ""
-    return f". Marking `{told.function}` is no way out: it has {first.code} ({RULES[first.code].name}){more}"
+    return f". Marking `{told.function}` does not help: it has {first.code} ({RULES[first.code].name}){more}"
 
 
 def fixes(context: Context) -> Iterator[Fix]:

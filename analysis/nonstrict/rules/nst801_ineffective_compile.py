@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 #: Messages and notes, by how the application is wasted.
 _MESSAGES = {
-    "dropped": ("what `torch.compile` returns is dropped: nothing is compiled", "`{given}` itself stays as it is"),
+    "dropped": ("the result of `torch.compile` is unused: nothing is compiled", "`{given}` itself stays as it is"),
     "rebound": (
-        "`torch.compile` is bound to the parameter `{name}` only, and nothing calls it",
-        "whoever has the object goes on calling it uncompiled",
+        "the result of `torch.compile` is bound to the parameter `{name}` only, and nothing calls it",
+        "other holders of the object keep calling it uncompiled",
     ),
-    "unused": ("what `torch.compile` returns is bound to `{name}`, which is never called", "nothing is compiled"),
+    "unused": ("the result of `torch.compile` is bound to `{name}`, which is never called", "nothing is compiled"),
     "member": (
-        "only methods of what `torch.compile` returns are called",
-        "nothing of them is compiled, and nothing calls the module itself",
+        "only methods of the compiled module are called",
+        "they are not compiled, and nothing calls the module itself",
     ),
 }
 _PAST = (
     "`{method}` runs uncompiled",
-    "of what `torch.compile` returned only `forward` is compiled, and nothing calls that",
+    "`torch.compile` compiles only `forward`, and nothing calls it",
 )
 _FORWARD = ("`forward` runs uncompiled", "after `{name}.compile()` only `{name}(...)` runs compiled code")
-_TENSORLESS = "`{function}` has no operation on tensors: nothing of it is compiled"
-_NUMBERS = "compile the function that computes with tensors; numbers are computed as fast without"
+_TENSORLESS = "`{function}` has no tensor operation: nothing is compiled"
+_NUMBERS = "compile the function that computes with tensors; plain numbers gain nothing from it"
 
 
 def examine(body: Body) -> Iterator[Finding]:
@@ -73,7 +73,7 @@ def _advice(body: Body, wasted: Wasted) -> str:
         method, held = wasted.past[0][0], wasted.name or wasted.given
         return f"compile the method: `{held}.{method} = torch.compile({held}.{method})`"
     if body.applied.target.kind is Kind.FUNCTION:
-        return "keep what it returns, and call that"
+        return "keep the result and call it"
     return f"`{wasted.given}.compile()` compiles a module in place; or keep what `torch.compile` returns, and call that"
 
 

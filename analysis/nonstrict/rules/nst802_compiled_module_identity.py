@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.misapplied import Misuse
     from nonstrict.rules.base import Body
 
-_ADVICE = "compile the module in place, with `module.compile()`: it stays what it is"
+_ADVICE = "compile the module in place, with `module.compile()`: its class stays the same"
 _OTHERS = {
     "saved": "saved here",
     "plain-into-wrapper": "the state comes from here",
@@ -43,7 +43,7 @@ def _told(misuse: Misuse) -> tuple[str, str]:
     """The message and the note."""
     if misuse.how == "isinstance":
         note = f"that is an `OptimizedModule` around the `{misuse.text}`, and no `{misuse.text}`"
-        return "`isinstance` is false for what `torch.compile` returns", note
+        return "`isinstance` is false for a compiled module", note
     if misuse.how == "saved":
         note = "its keys begin with `_orig_mod.`, and do not fit the module itself"
         return "the state of what `torch.compile` returned is saved", note

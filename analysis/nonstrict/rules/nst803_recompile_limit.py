@@ -21,10 +21,12 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield what takes more values than torch compiles one region for."""
     for one in body.recompilations:
         if one.limit:
-            follows = f"torch gives up `{body.function}`" if one.refused else f"`{body.function}` is compiled for each"
-            message = f"{changes(one)}, and {follows}"
+            follows = (
+                f"torch gives up on `{body.function}`" if one.refused else f"`{body.function}` is recompiled for each"
+            )
+            message = f"{changes(one)}: {follows}"
             error = "Unsupported" if one.refused else "FailOnRecompileLimitHit"
-            end = f"torch raises `{error}`" if body.fullgraph else "it runs as plain Python from then on"
+            end = f"torch raises `{error}`" if body.fullgraph else "it runs in eager mode from then on"
             note = f"after {_counted(one.compilations)} {end}"
             severity = Severity.ERROR if body.fullgraph else Severity.WARNING
             advice, evidence = use_instead(one), one.evidence

@@ -57,5 +57,5 @@ def use_instead(one: Recompilation) -> str:
     if one.seen.effect.event is Event.LAYER:
         return "give them the same sizes, or raise `torch._dynamo.config.recompile_limit`"
     if "size of a parameter" in one.kinds:
-        return "pass a tensor that is no parameter, or keep its size"
+        return "pass a tensor that is not a parameter, or keep its size"
     return "hold it in a tensor, or keep it out of the region"

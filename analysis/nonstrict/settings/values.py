@@ -182,7 +182,7 @@ def _entry(key: str, value: object, base: str) -> Budget:
     numbers = cast("dict[str, object]", value)
     for number, most in numbers.items():
         if number not in NUMBERS:
-            raise BadValueError(f"`{number}` is no number of a region: there are {' and '.join(NUMBERS)}", number)
+            raise BadValueError(f"`{number}` is not a number of a region: there are {' and '.join(NUMBERS)}", number)
         if not isinstance(most, int) or isinstance(most, bool) or most < 0:
             raise BadValueError(f"expected a number for `{number}` of `{key}`", key)
     return Budget(key, base, **cast("dict[str, int]", numbers))

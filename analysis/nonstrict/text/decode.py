@@ -1,4 +1,4 @@
-"""From the bytes of a file to text as Python reads it: byte order marks, cookies, line ends, what is no text."""
+"""From the bytes of a file to text as Python reads it: byte order marks, cookies, line ends, what is not a text."""
 
 from __future__ import annotations
 

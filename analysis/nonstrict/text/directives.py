@@ -33,7 +33,7 @@ def advice_on(word: str) -> tuple[str, str]:
         return f"`{INPUTS}` gives no arguments: the comment does nothing", "Write `inputs(x=expression)` on one line."
     if not word:
         return "A comment without a directive suppresses nothing", _FORMS
-    said = f"`{word}` is no directive: the comment suppresses nothing"
+    said = f"`{word}` is not a directive: the comment suppresses nothing"
     if word.startswith(WITHOUT_COLON):
         return said, "Put a colon behind `nonstrict`."
     known = (*SUPPRESSIONS, INPUTS)

@@ -20,7 +20,7 @@ _HELP = re.compile(r"([ \t]*)[%\w.*]+\?{1,2}\s*$")
 
 
 def notebook_source(path: str, text: str) -> Source:
-    """The source of a notebook's JSON text. Raises `UnreadableSource` when it is no notebook."""
+    """The source of a notebook's JSON text. Raises `UnreadableSource` when it is not a notebook."""
     cells = _code_cells(path, text)
     plain: list[str] = []
     code: list[str] = []

@@ -162,7 +162,7 @@ def source_kind(path: str) -> SourceKind:
 
 
 def read_source(path: str) -> Source:
-    """Read a file. Raises `UnreadableSource` with a reason for users when it is not there or is no text."""
+    """Read a file. Raises `UnreadableSource` with a reason for users when it is not there or is not a text."""
     return source_from_bytes(path, read_bytes(path))
 
 

@@ -208,7 +208,7 @@ class _Reader:
     def _function(
         self, name: str, node: ast.Call, args: list[Usage | None], keywords: Mapping[str | None, Usage | None]
     ) -> None:
-        """A call of something that is no parameter: known of torch, or followed into its source."""
+        """A call of something that is not a parameter: known of torch, or followed into its source."""
         target = self._target(node.func)
         if target is not None and self._depth > 0:
             self._follow(target, args, keywords)

@@ -91,7 +91,7 @@ def _add(rule_set: int, path: str, rights: int) -> None:
 def reading(opened: Iterable[str], hidden: Iterable[str]) -> list[tuple[str, int]]:
     """Rules for reading everything beneath the `opened` paths except `hidden` ones, whose names stay visible there.
 
-    A link is no rule: what it leads to has its own, if any.
+    A link is not a rule: what it leads to has its own, if any.
     """
     paths = set(hidden)
     around = {ancestor for path in paths for ancestor in _ancestors(path)}

@@ -89,7 +89,7 @@ class _Graphs(TypedDict):
 class Compiled(_Graphs, total=False):
     """What was compiled in a call: the operators of each graph, and why its first function was passed over.
 
-    `again` is missing where this torch does not tell what it compiles anew.
+    `again` is missing where this torch does not report what it compiles anew.
     """
 
     again: list[Again]

@@ -159,7 +159,7 @@ class Recorder:
 
 
 class _Here(threading.local):
-    """Whether this thread is describing values: what it calls for that is no call of the user's."""
+    """Whether this thread is describing values: what it calls for that is not a call of the user's."""
 
     looking = False
 

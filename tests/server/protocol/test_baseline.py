@@ -53,7 +53,7 @@ async def test_a_file_that_is_no_baseline_is_left_alone(start: Start, tmp_path: 
     (root / DEFAULT_BASELINE).write_text("{}", encoding="utf-8")
     editor = await start(CODE, root)
     uri = editor.open(root / "bad.py")
-    with pytest.raises(JsonRpcException, match="is no baseline"):
+    with pytest.raises(JsonRpcException, match="is not a baseline"):
         await write_baseline(editor, uri)
     assert (root / DEFAULT_BASELINE).read_text(encoding="utf-8") == "{}"
     assert codes(await editor.diagnostics(uri)) == ["NST101"]

@@ -140,7 +140,7 @@ async def test_findings_follow_what_is_typed_in_other_files(start: Start, tmp_pa
     model, helper = editor.open(root / "model.py"), editor.open(root / "helper.py")
     await editor.until(model, lambda found: codes(found) == ["NST101", "NST101"])
     await editor.until(helper, lambda found: codes(found) == ["NST201", "NST301"])
-    # The imported global is no tensor any more; the file on disk says otherwise.
+    # The imported global is not a tensor any more; the file on disk says otherwise.
     editor.change(helper, HELPER.replace("torch.zeros(3)", "0.5"))
     (found,) = await editor.until(model, lambda found: len(found) == 1)
     assert words_at(MODEL, found.range, profile.encoding) == "SCALE"

@@ -94,7 +94,7 @@ async def test_a_lens_stands_above_every_region(start: Start, tmp_path: Path):
         "@torch.compile": "1 graph · 1 error · confirm",
         "def quiet(x):": "1 graph",
         "model = torch.compile(Model())": "3 graphs · 2 breaks · 2 warnings · confirm",
-        "other = torch.compile(unknown())": "not looked at",
+        "other = torch.compile(unknown())": "not analyzed",
     }
     assert await titles(editor, model) == {"    def forward(self, x):": "3 graphs · 2 breaks · 2 warnings · confirm"}
     (above,) = (await lenses(editor, model)).values()
@@ -177,7 +177,7 @@ fifth = torch.compile(unknown())
         "faster\ndef second": "`second`",
         "compile()": "`Third.forward`",
         "faster(lambda": "<lambda>",
-        "torch.compile(unknown())": "**Not looked at**",
+        "torch.compile(unknown())": "**Not analyzed**",
         "second(x):": "1 break",
     }.items():
         assert expected in await hover(editor, uri, words), words
@@ -195,8 +195,8 @@ async def test_a_page_says_what_was_not_looked_into(start: Start, tmp_path: Path
     editor = await start(CODE, root)
     train = editor.open(root / "train.py")
     said = await hover(editor, train, "torch.compile\ndef plain")
-    assert "Not looked into:" in said
-    assert "unseen" in said.partition("Not looked into:")[2]
+    assert "Not analyzed:" in said
+    assert "unseen" in said.partition("Not analyzed:")[2]
     assert "`scaled` (1 error)" in said
 
 
@@ -237,7 +237,7 @@ async def test_the_map_holds_the_regions_of_the_workspace(start: Start, tmp_path
             break
         found = await ask(editor, "nonstrict/regions")
     assert sorted(shape(found)) == [
-        ["missed", "not looked at", ""],
+        ["missed", "not analyzed", ""],
         ["region", "Model.forward", "warning",
             ["graph", "graph 1", "", ["break", "graph break", "warning"]],
             ["graph", "graph 2", "", ["break", "graph break", "warning"]],

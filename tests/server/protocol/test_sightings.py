@@ -79,7 +79,7 @@ async def test_a_run_is_told_as_soon_as_it_is_kept(start: Start, tmp_path: Path,
     found = await editor.until(uri, lambda found: rows(found) == WITH_RUN)
     assert told(found, 6) == (
         "observed just now: Unsupported Tensor.item() call with capture_scalar_outputs=False (GB0124); "
-        "torch left the function to plain Python"
+        "the function fell back to eager"
     )
     assert told(found, 12) == "observed just now, 3 recompilations, 14 s"
     assert told(found, 13) == "observed just now"
@@ -93,7 +93,7 @@ async def test_a_run_is_told_as_soon_as_it_is_kept(start: Start, tmp_path: Path,
 
     said = await lenses(editor, uri)
     assert any(title.endswith("observed just now, 1 break, 3 recompilations, 14 s") for title in said), said
-    assert any(title.endswith("observed just now, 1 break, 0.5 s, left to plain Python") for title in said)
+    assert any(title.endswith("observed just now, 1 break, 0.5 s, falls back to eager") for title in said)
     page = await hover(editor, uri, "unforetold")
     assert "\nin a run just now: 1 graph, 1 break, 3 recompilations, compiled in 14 s" in page
     assert "\n   - observed just now, 3 recompilations, 14 s" in page

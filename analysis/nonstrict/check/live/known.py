@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Known:
-    """What the baselines of a folder hold: nothing where there is none, or where its file is no baseline."""
+    """What the baselines of a folder hold: nothing where there is none, or where its file is not a baseline."""
 
     def __init__(self, projects: Projects) -> None:
         """Nothing is read yet."""

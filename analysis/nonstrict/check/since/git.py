@@ -20,7 +20,7 @@ _HARMLESS = ("--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=", "-c",
 _DIFF = ("diff", "--no-ext-diff", "--no-textconv", "-z")
 #: What hooks are told of the repository that started them: which one is meant is told by a folder here.
 _OF_HOOKS = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_PREFIX"})
-_MISSING = "git is not installed, or not on the PATH, and it alone knows what was before. Install git."
+_MISSING = "git is needed for this and is not on the PATH. Install git."
 
 
 class GitError(ConfigurationError):
@@ -82,7 +82,7 @@ class Repository(NamedTuple):
             told, _, path = entry.partition("\t")
             mode, identity, stage = told.split()
             if stage != "0":
-                raise GitError(f"{path} is in conflict, and makes no commit yet. Resolve it, and stage the file.")
+                raise GitError(f"{path} has merge conflicts. Resolve them and stage the file.")
             found.append(Blob(path, mode, identity, 0))
         return found
 
@@ -152,7 +152,7 @@ class Repository(NamedTuple):
         done = _run(self.top, arguments)
         if done.returncode:
             reason = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
-            raise GitError(f"git cannot tell what was before ({reason}). See that `git status` works here.")
+            raise GitError(f"git cannot show the earlier state ({reason}). Check that `git status` works here.")
         return done.stdout
 
 
@@ -166,7 +166,9 @@ def repository_of(folder: str) -> Repository:
     top = os.fsdecode(done.stdout.removesuffix(b"\n"))
     if done.returncode or not top:
         reason = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
-        raise GitError(f"{folder} is in no working tree of git ({reason}). What was before can only be had from git.")
+        raise GitError(
+            f"{folder} is not in a git working tree ({reason}). Earlier states of files can only be read from git."
+        )
     return Repository(os.path.normpath(top))
 
 

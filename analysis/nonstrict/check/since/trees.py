@@ -42,7 +42,7 @@ def folder_of(repository: Repository, commit: str | None) -> Generator[str]:
         except OSError as error:
             reason = error.strerror or str(error)
             raise GitError(
-                f"{made} cannot hold the files of before ({reason}). Set TMPDIR to where there is room."
+                f"{made} cannot hold the earlier state of the files ({reason}). Set TMPDIR to a folder with room."
             ) from None
         yield folder
 

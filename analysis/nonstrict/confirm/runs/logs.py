@@ -68,7 +68,7 @@ def read_logs(place: str, since: float = 0.0) -> Iterator[Log]:
             found += 1
             yield log
     if not found:
-        what = "is no log of TORCH_TRACE" if os.path.isfile(place) else "holds no log of TORCH_TRACE"
+        what = "is not a log of TORCH_TRACE" if os.path.isfile(place) else "holds no log of TORCH_TRACE"
         raise NoLogsError(f"{place} {what}. Run the job with TORCH_TRACE=DIR in its environment, then import DIR.")
 
 

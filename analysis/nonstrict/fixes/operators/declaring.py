@@ -119,7 +119,7 @@ def like_the_function(context: Context) -> Iterator[Fix]:
 def _with_parameters(
     context: Context, real: tuple[Document, ast.FunctionDef], other: tuple[Document, ast.FunctionDef]
 ) -> Iterator[Fix]:
-    """Give a fake the parameters of its function, and that result too if its own reads what is no parameter then."""
+    """Give a fake the parameters of its function, and that result too if its own reads what is not a parameter then."""
     document, node = other
     if real[0] is not document:
         return

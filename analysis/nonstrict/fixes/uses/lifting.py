@@ -151,7 +151,7 @@ class Lift:
         return found
 
     def _is_same(self, document: Document, statement: ast.stmt, site: Site, name: str) -> bool:
-        """Whether a name that is no parameter means the same at a call."""
+        """Whether a name that is not a parameter means the same at a call."""
         here, there = self._uses.scopes(document), self._uses.scopes(site.document)
         scope = here.binder(statement, name)
         if scope is document.tree and not any(True for _ in here.bindings(scope, name)) and hasattr(builtins, name):

@@ -1,7 +1,7 @@
 """The search for the uses of a function: the variables and attributes that hold it, and what is done with these.
 
 Names are followed through imports, other names, re-exports, markers and wrappers that leave the parameters as they
-are, attributes, and factories that return the function. What is no call, and what may be a use but cannot be told, is
+are, attributes, and factories that return the function. What is not a call, and what may be a use, is
 an obstacle: a signature is changed only if there is none.
 """
 

@@ -111,7 +111,7 @@ def _is_known(value: Value) -> bool:
 
 
 def _keeps_elsewhere(callee: Value) -> bool:
-    """Whether a function may keep what it is given where others find it; nothing is known of what is no function."""
+    """Whether a function may keep what it is given where others find it; nothing is known of what is not a function."""
     if callee.kind is not Kind.FUNCTION or not isinstance(callee.ref, Function):
         return True
     nodes = list(ast.walk(callee.ref.node))

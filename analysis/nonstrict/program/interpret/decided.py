@@ -32,7 +32,7 @@ _NAMES = PLAIN_TENSORS | _BUILTINS
 #: What is surely not None.
 _GIVEN = TENSORS | CONTAINERS | {Kind.STRING, Kind.NUMBER, Kind.BOOL, Kind.TUPLE}
 _NUMBERS = frozenset({Kind.NUMBER, Kind.BOOL})
-#: What a name of torch stands for that is no function or class; None for names that it does not have.
+#: What a name of torch stands for that is not a function or class; None for names that it does not have.
 _NO_FUNCTION = frozenset({"constant", "module", "dtype", None})
 
 

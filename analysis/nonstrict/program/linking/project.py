@@ -163,7 +163,7 @@ class Project:
     def name_of(self, path: str) -> tuple[str, str]:
         """The import root of a file, absolute, and its dotted name below it.
 
-        The root is the first folder that is no package. A folder without `__init__.py` is one if the file imports
+        The root is the first folder that is not a package. A folder without `__init__.py` is one if the file imports
         relative to it.
         """
         return self._names.get(path) or self._named(path, "")

@@ -73,7 +73,7 @@ def subscript(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> V
 
 
 def _of_something(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
-    """An entry of what is no container that is known, but may be the dict that holds the attributes of an object."""
+    """An entry of what is not a container that is known, but may be the dict that holds the attributes of an object."""
     owner = namespaces.holder(base) if base.dotted != GLOBALS else None
     if owner is not None:
         return attributes.entry_of(frame, node, owner, index)

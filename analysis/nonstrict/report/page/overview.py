@@ -64,8 +64,8 @@ def _figures(diagnostics: Sequence[Diagnostic], context: Context) -> Iterator[Ma
     looked = context.looked if context.looked is not None else _looked(context)
     if looked is not None:
         aside = counted(context.regions) if context.regions is not None else ""
-        aside += f"; {looked.missed:,} not looked at" if looked.missed else ""
-        yield _figure("regions looked at", looked.regions, aside.removeprefix("; "))
+        aside += f"; {looked.missed:,} not analyzed" if looked.missed else ""
+        yield _figure("regions analyzed", looked.regions, aside.removeprefix("; "))
         yield _figure("marked functions", looked.marked)
     verdicts = counts(diagnostics)
     if verdicts:
@@ -216,7 +216,7 @@ def not_looked_at(found: Sequence[Named], context: Context) -> Markup:
         items += missed(shown, context)
         unseen = sum(len(region.unseen) for region in shown.looked.regions)
         if unseen:
-            items.append(joined(f"{plural(unseen, 'place')} in regions that were looked at: they are listed there."))
+            items.append(joined(f"{plural(unseen, 'place')} in analyzed regions: they are listed there."))
     elif context.looked is not None and context.looked.missed:
         items.append(prose(f"{plural(context.looked.missed, 'region')}: `nonstrict regions` says why."))
     if not items:

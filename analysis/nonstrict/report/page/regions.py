@@ -93,7 +93,7 @@ def _lists(region: Region, shown: Shown, anchors: Mapping[Location, str], contex
         ("compiled again for", region.varying),
         ("called at", region.callers),
         ("marked functions", region.marked),
-        ("not looked into", region.unseen),
+        ("not analyzed", region.unseen),
     )
     for name, places in groups:
         items = [element("li", prose(one.message), " ", _at(shown.at(one.span), anchors, context)) for one in places]

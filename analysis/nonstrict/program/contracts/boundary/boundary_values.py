@@ -278,7 +278,7 @@ def _receiver(body: Interpreted, site: CallSite) -> Value | None:
 
 
 def _asked_for(body: Interpreted, judge: Boundary) -> Iterator[BoundaryArgument]:
-    """What parameters without a default are annotated with, and the class of a method that is no module."""
+    """What parameters without a default are annotated with, and the class of a method that is not a module."""
     function = body.mark.function
     if function is None or body.mark.target.kind is not Kind.FUNCTION:
         return
@@ -369,7 +369,10 @@ def _one(
     refused = judge.result(value)
     alone = refused is None and body.marker == "in-graph"
     if what := _number_alone(value, dynamic) if alone and isinstance(shown, ast.expr) else "":
-        refused, maybe = pytree_support.Refused(what, "return it beside a tensor, or use `nonstrict_trace`"), False
+        refused, maybe = (
+            pytree_support.Refused(what, "return it together with a tensor, or use `nonstrict_trace`"),
+            False,
+        )
     return BoundaryResult(span_of(function.module.path, function.offset, shown), value, refused, maybe=maybe)
 
 

@@ -213,9 +213,9 @@ class Boundary:
             advice = "convert it with `torch.from_numpy`, or to a Python number"
             return Refused("a NumPy value", advice, crossing=Crossing.NUMPY)
         if kind is Kind.ITERATOR or (kind is Kind.LIST and ref == REVERSED):
-            return Refused("an iterator", "make a list of it")
+            return Refused("an iterator", "convert it to a list")
         if kind is Kind.LIST and ref in _LIKE_LISTS:
-            return Refused(_LIKE_LISTS[ref], "make a list or a tuple of it")
+            return Refused(_LIKE_LISTS[ref], "convert it to a list or a tuple")
         if kind is Kind.DICT and ref in _LIKE_DICTS:
             return Refused(_LIKE_DICTS[ref], "make a dict of it")
         if self.in_graph and (kind is Kind.DEQUE or ref in _ORDERED_DICTS):

@@ -86,7 +86,7 @@ def _given(body: Interpreted, call: Effect) -> Mapping[str, Value]:
 
 
 def _site(body: Interpreted, call: Effect) -> CallSite | None:
-    """The call as rules see it; one that only tracing reaches is described anew. None for what is no call."""
+    """The call as rules see it; one that only tracing reaches is described anew. None for what is not a call."""
     for site in body.sites:
         if site.call is not None and site.call.node is call.node:
             return site

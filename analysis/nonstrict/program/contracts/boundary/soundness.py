@@ -132,11 +132,11 @@ def _dataclass(body: Interpreted, argument: BoundaryArgument, registration: Regi
     uninitialised = {name for name, value in declared.items() if fields.option(value, "init") is False}
     outside = sorted((uninitialised - recomputed) & read)
     if outside:
-        yield _lost(cls, outside[0], "is no parameter of the constructor", f"let `__init__` take `{outside[0]}`")
+        yield _lost(cls, outside[0], "is not a parameter of the constructor", f"let `__init__` take `{outside[0]}`")
         return
     again = _runs_again(body, argument, registration, owner, post) if post is not None else None
     if again is not None:
-        where = Related(span_of(owner.module.path, owner.offset, again), "computed anew here")
+        where = Related(span_of(owner.module.path, owner.offset, again), "computed again here")
         yield Fault(
             f"`__post_init__` of `{cls.name}` runs again on values that it has already changed",
             "torch rebuilds the object inside the marked function by calling the class, and computes with others",

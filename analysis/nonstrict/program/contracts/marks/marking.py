@@ -467,7 +467,7 @@ def _module_of_mixin(machine: Machine, mark: Mark) -> Value | None:
 
 
 def _frozen_receiver(machine: Machine, mark: Mark) -> Value | None:
-    """`self` of a method with a constant result, where it is no module: whatever is read of it is captured."""
+    """`self` of a method with a constant result, where it is not a module: whatever is read of it is captured."""
     function = mark.function
     if function is None or function.owner is None or function.binding or mark.target.kind is not Kind.FUNCTION:
         return None

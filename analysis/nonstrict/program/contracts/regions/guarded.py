@@ -176,7 +176,7 @@ def indexed(frame: Frame, node: ast.AST, parts: Sequence[Value], *, stores: bool
 
 
 def bounded(frame: Frame, node: ast.AST, base: Value, bound: Value) -> None:
-    """A number bounds a slice: of what is no tensor, Dynamo makes a constant of it (measured)."""
+    """A number bounds a slice: of what is not a tensor, Dynamo makes a constant of it (measured)."""
     parts = base.alternatives()
     of_entries = all(one.kind in _IN_ORDER or (one.kind is Kind.MODULE and one.dotted) for one in parts)
     _note(frame, node, bound, Use.POSITION if of_entries else Use.SLICE)

@@ -1,6 +1,6 @@
 """Where the wrapper that `torch.compile` puts around a module is taken for the module.
 
-Measured on torch 2.13: `isinstance` says no, the names of its state begin with `_orig_mod.`, it is no container, and
+Measured on torch 2.13: `isinstance` says no, the names of its state begin with `_orig_mod.`, it is not a container, and
 what is assigned on its class is not seen by the module.
 """
 

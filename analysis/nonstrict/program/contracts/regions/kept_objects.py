@@ -39,7 +39,7 @@ class Kept(NamedTuple):
     evidence: tuple[Related, ...] = ()
 
 
-#: What is no argument is the same in all calls.
+#: What is not an argument is the same in all calls.
 _ALL = Kept(MANY)
 
 

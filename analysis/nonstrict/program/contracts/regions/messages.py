@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def construct(frame: Frame, given: Iterable[Value]) -> str:
-    """What the table calls a check whose message captures what is no constant; "" for any other."""
+    """What the table calls a check whose message captures what is not a constant; "" for any other."""
     for message in given:
         for value in _captured(frame, message) if message.kind is Kind.FUNCTION else ():
             kinds = {alternative.kind for alternative in value.alternatives()}

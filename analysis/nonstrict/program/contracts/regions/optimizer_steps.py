@@ -1,6 +1,6 @@
 """Optimizers of torch whose step a region makes, while a scheduler changes their rate: a number that Dynamo guards.
 
-A rate that is a tensor is no constant of the graph: nothing is compiled again for it (measured on torch 2.13).
+A rate that is a tensor is not a constant of the graph: nothing is compiled again for it (measured on torch 2.13).
 """
 
 from __future__ import annotations

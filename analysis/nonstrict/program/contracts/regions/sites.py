@@ -115,8 +115,8 @@ def unknown(site: CompileSite | None, node: ast.AST) -> str:
     if given.dotted and not is_any:
         package = given.dotted.partition(".")[0]
         if package != "torch":
-            return f"`{_target(node)}` is of `{package}`, which is not looked into"
-        return f"what `{_target(node)}` calls is not looked into" if may_call_others(given) else ""
+            return f"`{_target(node)}` is of `{package}`, which is not analyzed"
+        return f"what `{_target(node)}` calls is not analyzed" if may_call_others(given) else ""
     if is_any and given.place.root is Root.ARGUMENT and site.within is not None and not _is_own(site.within, given):
         name = given.place.name + "".join(given.place.path)
         return f"`{name}` is what callers of `{site.within.qualname}` give it, and no call that tells was found"
