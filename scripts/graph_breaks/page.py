@@ -19,20 +19,28 @@ HEAD = """\
 <!-- Written by `make graph-breaks`; do not edit. -->
 # Graph breaks, measured
 
-What `torch.compile(fullgraph=True)` refuses, on **torch {torch}** and Python {python}: {total} constructs, of which
-{breaks} break the graph, {traced} are traced, and {unknown} could not be told (plain Python fails on them here too, or
-they need a GPU or a process group). Each was compiled alone with `backend="eager"`, in a process of its own; those
-marked † would do harm, so Dynamo's own list of functions was asked instead. NST701 judges by this table, and
-`make graph-breaks` measures it again with the torch that is installed.
+This page lists which constructs `torch.compile(fullgraph=True)` refuses, measured on **torch {torch}** and Python
+{python}. Search it for a function, a statement, or an id such as GB0059.
+[NST701](rules/graph-break.md) uses this table.
 
-A construct that is *traced* may still be a mistake: its value may be frozen into the graph.
+| result | constructs |
+|---|---|
+| break the graph | {breaks} |
+| traced | {traced} |
+| not known: eager code fails on them here too, or they need a GPU or a process group | {unknown} |
+| all | {total} |
+
+Each construct was compiled alone with `backend="eager"`, in a process of its own. Those marked † would do harm, so the
+answer is from Dynamo's own list of functions. `make graph-breaks` measures the table again with the installed torch.
+
+**Limits.** A construct that is *traced* may still be a mistake: its value may be frozen into the graph.
 """
 
 SECTIONS = (
     ("stmt", "Statements and expressions"),
     ("disabled-call", "Functions that must not be compiled"),
     ("with", "Context managers"),
-    ("arg", "Calls where the arguments decide"),
+    ("arg", "Calls whose arguments decide"),
     ("method", "Methods"),
     ("call", "Calls"),
 )
@@ -59,12 +67,12 @@ def page_text(verdicts: list[Verdict], constructs: list[Construct], torch_versio
             parts += [f"## {title}\n", _table(chosen, by_key, table, told)]
     names = [verdict for verdict in verdicts if verdict.key not in {construct.key for construct in written}]
     parts += ["## Every other function, class and method\n", SWEPT, _names(names, table, told)]
-    parts += ["## What torch says\n", _sentences(table)]
+    parts += ["## Reasons, as torch reports them\n", _sentences(table)]
     return "\n".join(parts)
 
 
 SWEPT = """\
-Called with arguments that plain Python accepts. Only names that were told are listed.
+Called with arguments that eager code accepts. Only names with a known result are listed.
 """
 
 

@@ -11,17 +11,25 @@ if TYPE_CHECKING:
 
 HEAD = """\
 <!-- Written by `make guards`; do not edit. -->
-# What recompiles, and what does not
+# Recompilations, measured
 
-A compiled region checks *guards* at every call. When a value is another one than it was compiled for, a guard fails and
-`torch.compile` compiles the region again; after {limit} times (`torch._dynamo.config.recompile_limit`) it gives up, and
-the region runs as plain Python for ever, or raises with `fullgraph=True`.
+This page lists which changes of a value make `torch.compile` recompile a region, measured on **torch {torch}**
+and Python {python}. [NST803](rules/recompile-limit.md) and [NST804](rules/recompilation.md) use these tables.
 
-This page says which values do that, measured on **torch {torch}** and Python {python}: {count} programs, each run with
-{values} values. A cell is how often the region was compiled for these. **{limit}, then eager** means that the last call
-no longer ran compiled code, **1, then eager** that torch gave the region up at the second value, **not compiled** that
-no call ran compiled code. `make guards` measures it again with the torch that is
-installed, in programs such as this one (`attribute of the module/int/arithmetic`):
+A compiled region checks *guards* in every call. If a value differs from the one that it was compiled for, a guard
+fails and torch recompiles the region. After {limit} times (`torch._dynamo.config.recompile_limit`) torch gives up: the
+region falls back to eager forever, or raises with `fullgraph=True`.
+
+There are {count} programs, each run with {values} values. A cell is the number of compilations for these values:
+
+| cell | meaning |
+|---|---|
+| **{limit}, then eager** | the last call no longer ran compiled code |
+| **1, then eager** | torch gave the region up at the second value |
+| **not compiled** | no call ran compiled code |
+
+`make guards` measures the tables again with the installed torch. This is one of the programs
+(`attribute of the module/int/arithmetic`):
 
 ```python
 {example}```
@@ -32,14 +40,18 @@ SECTIONS = (
     (
         "Whole numbers",
         ("int", "int from 0"),
-        "`int from 0` has 0 and 1 among its values, for which torch always compiles.",
+        "The values of `int from 0` include 0 and 1, for which torch always compiles.",
     ),
     ("Other plain values", ("float", "bool", "str", "enum", "None or float"), ""),
-    ("Tensors", tuple(states.TENSORS), "The kind is what differs between the tensors."),
-    ("Several types", tuple(states.TYPES), "The kind says of which type the values are."),
-    ("Containers", tuple(states.CONTAINERS), "The kind is what differs between them."),
-    ("What the region itself changes", tuple(changes.CHANGES), "Each call meets what the one before left."),
-    ("Objects and functions", tuple(states.OBJECTS), "Each call is given another one."),
+    ("Tensors", tuple(states.TENSORS), "The kind is the property that differs between the tensors."),
+    ("Several types", tuple(states.TYPES), "The kind is the type of the values."),
+    ("Containers", tuple(states.CONTAINERS), "The kind is the property that differs between them."),
+    (
+        "Values that the region itself changes",
+        tuple(changes.CHANGES),
+        "Each call starts with the value that the previous call left.",
+    ),
+    ("Objects and functions", tuple(states.OBJECTS), "Each call receives another object."),
 )
 
 
@@ -58,14 +70,14 @@ def page_text(table: dict[str, Any]) -> str:
     parts.append("## State of torch, and of a module\n\n" + _lines(("state", "compilations"), _states(rows)))
     parts.append(
         OPTIONS
-        + _lines(("value", *("as it is" if not way else f"`{way}`" for way in table["ways"]), "and"), _options(rows))
+        + _lines(("value", *("default" if not way else f"`{way}`" for way in table["ways"]), "also"), _options(rows))
     )
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
 
 
-OPTIONS = """## What options change
+OPTIONS = """## Effect of options
 
-How often is compiled by default, and under options of `torch.compile` and `torch._dynamo.config`, where that differs.
+The number of compilations by default, and with options of `torch.compile` and `torch._dynamo.config` where it differs.
 
 """
 

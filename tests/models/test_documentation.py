@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "models.md"
-BLOCK = re.compile(r"^`([^`\n]+)`\n\n((?:    .*\n|\n)+)", re.MULTILINE)
+BLOCK = re.compile(r"^`([^`\n]+)`\n\n```\w+\n(.*?)```\n", re.MULTILINE | re.DOTALL)
 
 
 def test_the_example_is_real(tmp_path: Path):
-    blocks = {name: textwrap.dedent(text).strip() + "\n" for name, text in BLOCK.findall(PAGE.read_text("utf-8"))}
+    blocks = dict(BLOCK.findall(PAGE.read_text("utf-8")))
     command = next(name for name in blocks if name.startswith("nonstrict "))
     for name, text in blocks.items():
         if name != command:
