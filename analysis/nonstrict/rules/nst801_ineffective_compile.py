@@ -1,4 +1,4 @@
-"""NST801 ineffective-compile: Nothing is compiled: what torch.compile returns is dropped, or never called."""
+"""NST801 ineffective-compile: Nothing is compiled: the result of torch.compile is unused or never called."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ RULE = Rule(
     code="NST801",
     name="ineffective-compile",
     severity=Severity.ERROR,
-    summary="Nothing is compiled: what torch.compile returns is dropped, or never called.",
+    summary="Nothing is compiled: the result of torch.compile is unused or never called.",
     markers=INEFFECTIVE | COMPILED,
     examine=examine,
     fixes=fixes,

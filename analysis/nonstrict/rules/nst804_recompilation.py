@@ -1,4 +1,4 @@
-"""NST804 recompilation: A region is compiled again, as something that it uses is not the same in all calls."""
+"""NST804 recompilation: A region is recompiled because something that it uses differs between calls."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ RULE = Rule(
     code="NST804",
     name="recompilation",
     severity=Severity.NOTE,
-    summary="A region is compiled again, as something that it uses is not the same in all calls.",
+    summary="A region is recompiled because something that it uses differs between calls.",
     markers=COMPILED,
     examine=examine,
     fixes=fixes,
