@@ -159,7 +159,7 @@ class Shell:
     def run(self, command: str, statuses: tuple[int, ...] = (0, 1)) -> str:
         """What it prints, standard error among it; it must end with one of the statuses."""
         process = self.start(command)
-        output, _ = process.communicate(timeout=300)
+        output, _ = process.communicate(timeout=600)
         assert "Traceback (most recent call last)" not in output, output
         assert process.returncode in statuses, f"exit status {process.returncode}: {command}\n{output}"
         return output
@@ -194,6 +194,13 @@ def fits(page: str, output: str) -> bool:
 def test_commands_are_found():
     assert len({expanded(one.text) for one in shown()}) > 100
     assert len(transcripts()) >= 9
+
+
+def test_nothing_is_left_out_that_no_page_shows():
+    every = {expanded(one.text) for one in shown()}
+    unused = [start for start in ELSEWHERE if not any(command.startswith(start) for command in every)]
+    assert not unused
+    assert set(REFUSED) <= every
 
 
 @pytest.mark.parametrize("command", of_kind("plain"))
@@ -249,11 +256,11 @@ def test_the_server_starts_and_ends(shell: Callable[[str], Shell], command: str)
         with _connected(port) as connection:
             connection.sendall(_session().encode())
             assert b'"capabilities"' in connection.recv(1 << 16)
-            assert process.wait(30) == 0
+            assert process.wait(180) == 0
         process.communicate()
         return
     process = terminal.start(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-    output, errors = process.communicate("" if "mcp" in command else _session(), timeout=60)
+    output, errors = process.communicate("" if "mcp" in command else _session(), timeout=180)
     assert (process.returncode, errors) == (0, "")
     assert "mcp" in command or '"capabilities"' in output
 
@@ -289,7 +296,7 @@ def test_watching_begins_and_ends(shell: Callable[[str], Shell], command: str):
     assert process.stdout is not None
     assert any('"round-end"' in line for line in process.stdout)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=180)
     assert process.returncode == 130
 
 
