@@ -27,6 +27,7 @@ GROUPS = {
     "NST5": "The boundary of a marked function",
     "NST6": "The marker itself",
     "NST7": "Compiled regions",
+    "NST8": "Compilation and recompilation",
     "NST9": "The tool itself",
 }
 
