@@ -1,10 +1,10 @@
-"""Puts real output into README.md: after each `<!-- output of: COMMAND -->` the block is what COMMAND prints.
+"""Puts real output into pages: after each `<!-- output of: COMMAND -->` the block is what COMMAND prints.
 
     python scripts/update_readme.py [--check]
 
 Commands are `nonstrict ...`, run at the top of the repository by this interpreter, without cache and colour. What
 differs from run to run (seconds, the build of torch) is not compared. With --check nothing is written; the exit status
-is 1 if the README says something else.
+is 1 if a page says something else.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-README = ROOT / "README.md"
+PAGES = (ROOT / "README.md", ROOT / "docs" / "start.md")
 BLOCK = re.compile(
     r"(<!-- output of: nonstrict (?P<arguments>[^\n]+?) -->\n\n```text\n)(?P<output>.*?)(```\n)", re.DOTALL
 )
@@ -47,7 +47,7 @@ def output_of(arguments: str) -> str:
 
 
 def updated(text: str) -> str:
-    """The text of the README with every block of output made anew."""
+    """The text of a page with every block of output made anew."""
     return BLOCK.sub(_block, text)
 
 
@@ -59,18 +59,20 @@ def _block(match: re.Match[str]) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write or check the README; returns the exit status."""
-    parser = argparse.ArgumentParser(description="Put real output into README.md.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the README is not up to date")
+    """Write or check the pages; returns the exit status."""
+    parser = argparse.ArgumentParser(description="Put real output into README.md and docs/start.md.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a page is not up to date")
     options = parser.parse_args(arguments)
-    before = README.read_text(encoding="utf-8")
-    after = updated(before)
-    if options.check:
-        if before != after:
-            print("README.md shows other output than the command gives: run `make docs`", file=sys.stderr)
-        return int(before != after)
-    README.write_text(after, encoding="utf-8")
-    return 0
+    status = 0
+    for page in PAGES:
+        before = page.read_text(encoding="utf-8")
+        after = updated(before)
+        if not options.check:
+            page.write_text(after, encoding="utf-8")
+        elif before != after:
+            print(f"{page.name} shows other output than the command gives: run `make docs`", file=sys.stderr)
+            status = 1
+    return status
 
 
 if __name__ == "__main__":

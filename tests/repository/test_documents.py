@@ -28,9 +28,10 @@ def test_every_rule_has_a_page_of_its_own():
     assert len(set(names)) == len(names) == len(RULES)
 
 
-def test_the_output_in_the_readme_is_real():
-    text = update_readme.README.read_text(encoding="utf-8")
-    assert update_readme.BLOCK.search(text), "the README shows no output"
+@pytest.mark.parametrize("page", update_readme.PAGES, ids=lambda page: page.name)
+def test_the_output_in_pages_is_real(page: Path):
+    text = page.read_text(encoding="utf-8")
+    assert update_readme.BLOCK.search(text), "it shows no output"
     assert update_readme.updated(text) == text, "run `make docs`"
 
 
