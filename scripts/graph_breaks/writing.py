@@ -52,7 +52,7 @@ def changes_text(table: dict[str, Any], base: dict[str, Any]) -> str:
         for key, entry in table["entries"].items()
         if entry is not None and answer(table, entry) != answer(base, base["entries"].get(key))
     }
-    used = {label for entry in changed.values() if (label := _label(entry))}
+    used = {label for entry in changed.values() if (label := label_of(entry))}
     parts = {
         "torch": json.dumps(table["torch"]),
         "python": json.dumps(table["python"]),
@@ -89,14 +89,15 @@ def whole(release: Release) -> dict[str, Any]:
 
 def answer(table: dict[str, Any], entry: Any) -> str | None:
     """What an entry says: None for unknown, empty for traced, else torch's id or the name of the exception."""
-    label = _label(entry)
+    label = label_of(entry)
     if not label:
         return label
     identifier, kind = table["reasons"][label][:2]
     return str(identifier or kind)
 
 
-def _label(entry: Any) -> str | None:
+def label_of(entry: Any) -> str | None:
+    """The label of the reason of an entry; None or "" where it does not break."""
     return entry[0] if isinstance(entry, list) else entry
 
 

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "analysis/nonstrict/knowledge/data"
 
 
-@pytest.mark.parametrize("name", ["operators", "torch_names"])
+@pytest.mark.parametrize("name", ["break_texts", "operators", "torch_names"])
 def test_data_is_up_to_date(name, tmp_path):
     torch = pytest.importorskip("torch")
     stored = (DATA / f"{name}.json").read_text(encoding="utf-8")

@@ -84,6 +84,18 @@ def is_measured(key: str, torch: Release = BASE) -> bool:
     return _table_for(key, torch)["entries"].get(key) is not None
 
 
+@cache
+def constructs_by_reason(torch: Release = BASE) -> dict[str, tuple[str, ...]]:
+    """The keys of the constructs that break, by torch's id, or by the type of the exception where there is none."""
+    found: dict[str, dict[str, None]] = {}
+    keys = {key for one in (*tables(_WHOLE, torch), _pieces(torch)) for key in one["entries"]}
+    for key in sorted(keys):
+        for whole in (True, False):
+            if (known := graph_break(key, torch, whole=whole)) is not None:
+                found.setdefault(known.id or known.type, {})[key] = None
+    return {reason: tuple(keys) for reason, keys in found.items()}
+
+
 def measured_version(torch: Release = BASE) -> str:
     """The version of torch that the answers for one were measured with: `2.13.0`."""
     return tables(_WHOLE, torch)[0]["torch"]

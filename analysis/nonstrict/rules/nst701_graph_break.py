@@ -10,6 +10,7 @@ from nonstrict.program.contracts.marks.purity import supposed
 from nonstrict.program.contracts.regions.breaks import DISABLED, DISABLED_ALONE, DISABLED_MODULE, NEVER_FOUND
 from nonstrict.program.domain.access_paths import FRESH
 from nonstrict.rules.base import COMPILED, Rule, report
+from nonstrict.rules.break_reasons import reason_of
 from nonstrict.rules.constructs import construct
 from nonstrict.rules.costs import outcome
 from nonstrict.rules.expectation import Expectation, Experiment
@@ -84,7 +85,7 @@ def _severity(body: Body, seen: Observed) -> Severity:
 
 
 def _advice(key: str, known: GraphBreak) -> str:
-    advice = way_out(key) or (known.hints[0] if known.hints else "move it out of the region")
+    advice = way_out(key) or reason_of(known.id or known.type).way
     return f"{advice}; see {known.url}" if known.url else advice
 
 

@@ -107,7 +107,7 @@ _STATEMENTS = {
 
 
 def way_out(key: str) -> str:
-    """What to do about a construct, "" if there is nothing better than torch's own hint; `key` is that of the table."""
+    """What to do about a construct, by its key in the table; "" if its reason (`break_reasons`) says as much."""
     known = _STATEMENTS.get(key)
     if known is not None:
         return known
