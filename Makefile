@@ -9,6 +9,7 @@
 #   make golden  every finding of suites, corpus and examples again: tests/golden, to be read before a commit
 #   make bench   speed beside ruff, planted hazards   make dist   wheel and source archive
 #   make package    the VS Code extension with the server in it: dist/nonstrict-VERSION.vsix
+#   make site    the documentation as a site: dist/site; make site-serve shows it at http://127.0.0.1:8000
 #   make pictures   those of the extension's page, taken in a real workbench
 #   make release    wheel, source archive and extension in dist/, all checked; ARGS=--rehearsal before the changelog is
 
@@ -25,10 +26,10 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test fuzz lint format docs graph-breaks guards knowledge unbacked golden bench dist client package pictures release clean
+.PHONY: help demo test fuzz lint format docs site site-serve graph-breaks guards knowledge unbacked golden bench dist client package pictures release clean
 
 help:
-	@sed -n '2,13s/^#   //p' Makefile
+	@sed -n '2,14s/^#   //p' Makefile
 
 demo: $(VENV)/.torch
 	@echo '$$ nonstrict check --confirm examples'
@@ -60,6 +61,13 @@ docs: $(VENV)/.developer
 	@$(BIN)/python scripts/generate_rule_docs.py
 	@$(BIN)/python scripts/generate_schemas.py
 	@$(BIN)/python scripts/update_readme.py
+
+# Downloads nothing once the packages are installed; warnings are errors.
+site: $(VENV)/.developer
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --config-file site/mkdocs.yml
+
+site-serve: site
+	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory dist/site 8000
 
 graph-breaks: $(VENV)/.developer
 	@$(BIN)/python scripts/generate_graph_breaks.py

@@ -11,12 +11,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 500
+CLIENT = ("client-vscode/src", "client-vscode/test")
 #: Written before these rules, and kept as they are.
 AS_THEY_CAME = {"bench/gen_project.py", "bench/lsp_bench.py", "bench/floor_bench.py", "bench/cli_bench.py"}
 
 
 def sources() -> list[Path]:
-    folders = ("analysis", "server", "scripts", "bench", "tests", "examples", "client-vscode/src", "client-vscode/test")
+    folders = ("analysis", "server", "scripts", "site", "bench", "tests", "examples", *CLIENT)
     found = [path for folder in folders for kind in ("*.py", "*.ts") for path in (ROOT / folder).rglob(kind)]
     return sorted(path for path in found if path.relative_to(ROOT).as_posix() not in AS_THEY_CAME)
 
