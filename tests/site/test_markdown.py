@@ -98,6 +98,10 @@ def test_code_holds_no_links():
         ("- a\n\n  ```text\n  - b\n  ```", "- a\n\n    ```text\n    - b\n    ```"),
         ("```text\n- a\n  b\n```", "```text\n- a\n  b\n```"),
         ("- a\nlazy\n\nb", "- a\nlazy\n\nb"),
+        ("a\n- b\n- c", "a\n\n- b\n- c"),
+        ("1. a\n   b:\n   - c\n   - d\n2. e", "1. a\n    b:\n\n    - c\n    - d\n2. e"),
+        ("1. a\n\n   b\n2. c", "1. a\n\n    b\n\n2. c"),
+        ("- a\n  b\n- c", "- a\n    b\n- c"),
     ],
 )
 def test_lists_and_fences_are_written_for_python_markdown(written: str, expected: str):
