@@ -63,7 +63,7 @@ def _index() -> Page:
 
 Torch has {len(pages)} ids. Those with constructs in the measured table come first.
 
-<div class="filtered" markdown>
+<div class="filtered" markdown data-search-exclude>
 
 | id | torch says | constructs | reported by |
 |---|---|---:|---|

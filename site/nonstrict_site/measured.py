@@ -11,6 +11,7 @@ from nonstrict_site.sources import addresses, text
 
 SOURCE = "docs/graph-breaks.md"
 _FOLDER = "graph-breaks"
+_COMMENT = re.compile(r"^<!--.*?-->\s*", re.DOTALL)
 _SECTION = re.compile(r"^## (?P<title>.+)$", re.MULTILINE)
 _DEFINITION = re.compile(r"^\[(?P<id>GB\d+)\]: \S+\n?", re.MULTILINE)
 _USED = re.compile(r"\[(GB\d+)\](?!\()")
@@ -65,5 +66,5 @@ def _named(title: str) -> str:
 
 
 def head() -> str:
-    """What the page of docs/ says first, for the index of this folder."""
-    return rewritten(head_and_sections()[0], SOURCE, addresses()[SOURCE])
+    """What the page of docs/ says first, for the index of this folder: a title has to come before all else."""
+    return rewritten(_COMMENT.sub("", head_and_sections()[0]), SOURCE, addresses()[SOURCE])

@@ -54,14 +54,14 @@ def _guides() -> list[Entry]:
     return [
         {
             "In an editor": [
-                {"Set-up": "editors.md"},
+                {"Set up an editor": "editors.md"},
                 {"While you edit": "watch.md"},
                 {"Fixes": "fixes.md"},
             ]
         },
         {
             "In CI": [
-                {"Set-up": "ci.md"},
+                {"Set up CI": "ci.md"},
                 {"Findings of a change": "changes.md"},
                 {"Accept existing findings": "baseline.md"},
                 {"Compile budget": "budget.md"},

@@ -49,6 +49,7 @@ def test_the_measured_table_loses_no_row():
 def test_every_graph_break_has_a_page_and_a_row():
     index, *pages = break_pages.break_pages()
     assert [page.path for page in pages] == [break_pages.path_of(one) for one in break_ids()]
+    assert index.markdown.startswith("# ")
     for page in pages:
         assert f"]({page.path.removeprefix('graph-breaks/')})" in index.markdown
 
