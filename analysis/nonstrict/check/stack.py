@@ -13,10 +13,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _STACK = 512 * 1024 * 1024
 _RECURSION = 40_000
+#: Platforms of Python that start no threads, as it is in browsers.
+_WITHOUT_THREADS = ("emscripten", "wasi")
 
 
 def with_deep_stack(work: Callable[[], T]) -> T:
-    """What `work` returns, run in a thread of its own; what it raises is raised here."""
+    """What `work` returns, run in a thread with a deep stack; what it raises is raised here.
+
+    Where no thread can be started (WebAssembly), it runs in place, as deep as Python allows there: what is nested
+    deeper raises a `RecursionError`.
+    """
     told: list[T] = []
     failed: list[BaseException] = []
 
@@ -26,6 +32,17 @@ def with_deep_stack(work: Callable[[], T]) -> T:
         except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
             failed.append(error)
 
+    if not _started(run):
+        return work()
+    if failed:
+        raise failed[0]
+    return told[0]
+
+
+def _started(run: Callable[[], None]) -> bool:
+    """Run something in a thread with a deep stack, until it ends; whether there is such a thread."""
+    if sys.platform in _WITHOUT_THREADS:
+        return False
     limit, stack = sys.getrecursionlimit(), threading.stack_size()
     sys.setrecursionlimit(_RECURSION)
     threading.stack_size(_STACK)
@@ -34,9 +51,7 @@ def with_deep_stack(work: Callable[[], T]) -> T:
     threading.stack_size(stack)
     thread.join()
     sys.setrecursionlimit(limit)
-    if failed:
-        raise failed[0]
-    return told[0]
+    return True
 
 
 def undisturbed(work: Callable[[], T]) -> T:
