@@ -1,10 +1,18 @@
-"""What loops over literals give their variables."""
+"""The loops of a text, and what loops over literals give their variables."""
 
 from __future__ import annotations
 
 import ast
 
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import walk
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.GeneratorExp)
+
+
+def looping(text: ast.AST) -> tuple[ast.AST, ...]:
+    """The loops and comprehensions of a text, those that make a dictionary left out, in the order of `walk`."""
+    return remembered(text, "_nonstrict_looping", lambda root: tuple(n for n in walk(root) if isinstance(n, _LOOPS)))
 
 
 def first_of(around: ast.AST, name: str) -> ast.expr | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.loops import looping
 from nonstrict.facts.walk import walk
 from nonstrict.program.objects import naming
 
@@ -30,7 +31,7 @@ def loops_giving(frame: Frame, place: ast.AST, variable: ast.expr) -> Iterator[L
     Comprehensions that choose among their elements do not count.
     """
     name = variable.id if isinstance(variable, ast.Name) else ""
-    for node in walk(naming.text_of(frame)) if name else ():
+    for node in looping(naming.text_of(frame)) if name else ():
         for loop in _loops(frame, node):
             inside = any(inner is place for part in loop.body for inner in walk(part))
             if inside and any(isinstance(one, ast.Name) and one.id == name for one in walk(loop.target)):

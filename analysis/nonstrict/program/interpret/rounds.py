@@ -6,6 +6,7 @@ import ast
 from math import prod
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.loops import looping
 from nonstrict.facts.reaching import source
 from nonstrict.facts.shapes import shape
 from nonstrict.facts.walk import walk
@@ -43,7 +44,7 @@ def _loops(
 ) -> Iterator[int]:
     """How often the loops around a call run that give an expression of it another value each time."""
     names = {node.id for node in walk(expression) if isinstance(node, ast.Name)}
-    for node in walk(around):
+    for node in looping(around):
         if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
             if in_rounds(node, call) and mentions(expression, _changing(frame, node)):
                 apart = tells_apart(frame, expression, _distinct_in(frame, node))

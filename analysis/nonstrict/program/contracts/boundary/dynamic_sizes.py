@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts import handlers
 from nonstrict.facts.key_sizes import sized, whole_number
 from nonstrict.facts.library_calls import called
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.reaching import reaching
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.use_def import use_def
@@ -133,8 +134,17 @@ def _is_about(frame: Frame, mark: ast.Call, steps: tuple[str, ...]) -> bool:
 def marking(frame: Frame, tensor: ast.expr, among: frozenset[str]) -> Iterator[ast.Call]:
     """The calls in a frame that tell torch, by one of some functions of `torch._dynamo`, that a size varies."""
     names, steps = naming.names_at(frame), steps_of(tensor)
-    for node in walk(naming.text_of(frame)) if steps else ():
-        if isinstance(node, ast.Call) and node.args and _is_about(frame, node, steps):
+    for node in _given(naming.text_of(frame)) if steps else ():
+        if _is_about(frame, node, steps):
             library, name = called(names, node)[:2]
             if library == "torch" and name in among:
                 yield node
+
+
+def _given(text: ast.AST) -> tuple[ast.Call, ...]:
+    """The calls of a text that are given something."""
+    return remembered(
+        text,
+        "_nonstrict_given",
+        lambda root: tuple(node for node in walk(root) if isinstance(node, ast.Call) and node.args),
+    )
