@@ -25,12 +25,7 @@ QUIET = ("-qq", "--disable-pip-version-check", "--no-input")
 
 def main(wheels: Path) -> None:
     """Make the directory of the server's libraries anew."""
-    kept = sorted(requirements())
-    wheels.mkdir(parents=True, exist_ok=True)
-    stamp = wheels / "requirements.txt"
-    if not stamp.exists() or stamp.read_text().splitlines() != kept:
-        pip("download", *QUIET, *PURE, f"--dest={wheels}", *kept)
-        stamp.write_text("\n".join(kept) + "\n")
+    fetch_wheels(wheels)
     shutil.rmtree(LIBS, ignore_errors=True)
     with tempfile.TemporaryDirectory() as built:
         subprocess.run(
@@ -55,6 +50,16 @@ def main(wheels: Path) -> None:
     # Console scripts (`bin`) would start the interpreter of the machine that packed them.
     for name in UNUSED:
         shutil.rmtree(LIBS / name, ignore_errors=True)
+
+
+def fetch_wheels(wheels: Path) -> None:
+    """Have the wheels of all that our package needs in a directory."""
+    kept = sorted(requirements())
+    wheels.mkdir(parents=True, exist_ok=True)
+    stamp = wheels / "requirements.txt"
+    if not stamp.exists() or stamp.read_text().splitlines() != kept:
+        pip("download", *QUIET, *PURE, f"--dest={wheels}", *kept)
+        stamp.write_text("\n".join(kept) + "\n")
 
 
 def requirements() -> set[str]:

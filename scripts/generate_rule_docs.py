@@ -54,7 +54,7 @@ def index(rules: Iterable[Rule]) -> str:
         rows = [f"| [{rule.name}]({page_name(rule)}) | {rule.code} | {rule.severity.label} | {rule.summary} |"
                 for rule in sorted(members, key=lambda rule: rule.code)]  # fmt: skip
         table = "\n".join(["| rule | code | severity | finds |", "|---|---|---|---|", *rows])
-        parts += [f"## {GROUPS.get(group, group)}", table]
+        parts += [f"## {GROUPS[group]}", table]
     return "\n\n".join(parts) + "\n"
 
 
