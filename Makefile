@@ -10,6 +10,7 @@
 #   make bench   speed beside ruff, planted hazards   make dist   wheel and source archive
 #   make package    the VS Code extension with the server in it: dist/nonstrict-VERSION.vsix
 #   make site    the documentation as a site: dist/site; make site-serve shows it at http://127.0.0.1:8000
+#   make playground  the engine in the browser: site/playground/out
 #   make pictures   those of the extension's page, taken in a real workbench
 #   make release    wheel, source archive and extension in dist/, all checked; ARGS=--rehearsal before the changelog is
 
@@ -26,16 +27,17 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test fuzz lint format docs site site-serve graph-breaks guards knowledge unbacked golden bench dist client package pictures release clean
+.PHONY: help demo test fuzz lint format docs site site-serve graph-breaks guards knowledge unbacked golden bench dist
+.PHONY: client package playground pictures release clean
 
 help:
-	@sed -n '2,14s/^#   //p' Makefile
+	@sed -n '2,15s/^#   //p' Makefile
 
 demo: $(VENV)/.torch
 	@echo '$$ nonstrict check --confirm examples'
 	@$(BIN)/nonstrict check --confirm --isolated --no-cache --exit-zero examples
 
-test: package
+test: package playground
 	@sh scripts/system_packages.sh editors
 	@sh scripts/system_packages.sh browser
 	@sh scripts/system_packages.sh shells
@@ -93,12 +95,17 @@ dist: $(VENV)/.developer
 	@$(BIN)/python -m hatchling build
 
 client: node_modules/.stamp
-	@npm run build --silent
+	@npm run build --workspace client-vscode --silent
 
 # Downloads nothing once the npm workspace is installed and the server's libraries are in $(VENV)/wheels.
 package: $(VENV)/.developer node_modules/.stamp
 	@$(BIN)/python scripts/bundle_server.py $(VENV)/wheels
 	@npm run package --workspace client-vscode --silent
+
+# Downloads nothing once the npm workspace is installed and the wheels are in $(VENV)/wheels.
+playground: $(VENV)/.developer node_modules/.stamp
+	@$(BIN)/python scripts/bundle_playground.py $(VENV)/wheels
+	@npm run build --workspace site/playground --silent
 
 # The pictures of the extension's page, as the tests of the workbench take them.
 pictures: package
@@ -114,6 +121,7 @@ release: $(VENV)/.developer
 
 clean:
 	@rm -rf $(VENV) .workbench node_modules client-vscode/node_modules client-vscode/out client-vscode/bundled/libs dist
+	@rm -rf site/playground/out site/playground/bundled site/playground/node_modules
 	@rm -rf .pytest_cache .ruff_cache .hypothesis .nonstrict_cache
 
 # The interpreter alone; then the tool with torch, which experiments need; then what tests need besides.
@@ -133,7 +141,7 @@ $(VENV)/.developer: pyproject.toml | $(VENV)/bin/python
 	@$(PIP) -e '.[dev]'
 	@touch $(VENV)/.torch $@
 
-node_modules/.stamp: package.json client-vscode/package.json .npmrc
+node_modules/.stamp: package.json client-vscode/package.json site/playground/package.json .npmrc
 	@sh scripts/system_packages.sh node
 	@echo 'Installing the npm workspace ...' >&2
 	@npm install --loglevel=error --no-audit --no-fund >/dev/null

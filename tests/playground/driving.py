@@ -35,6 +35,14 @@ FLAGS = (
 #: How long anything may take on a busy machine, in milliseconds.
 PATIENCE = 20_000
 
+_PASTE = """
+(content, text) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", text);
+    content.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+}
+"""
+
 
 class _Files(http.server.SimpleHTTPRequestHandler):
     """Files with the types that a browser wants of modules and WebAssembly, kept by it as by any host."""
@@ -118,7 +126,8 @@ class Playground(NamedTuple):
         """Put a text in place of the whole program, as if it was pasted, and wait until it was checked."""
         self.writing.focus()
         self.window.keyboard.press("Control+a")
-        self.window.keyboard.insert_text(text)
+        self.window.keyboard.press("Delete")
+        self.writing.evaluate(_PASTE, text)
         self.is_checked()
 
     def choose(self, example: str) -> None:
@@ -138,4 +147,4 @@ class Playground(NamedTuple):
 
     def text(self) -> str:
         """The program, as far as it is in sight."""
-        return "\n".join(self.window.locator(".cm-line").all_inner_texts())
+        return "\n".join(self.window.locator(".cm-line").all_text_contents())

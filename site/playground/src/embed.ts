@@ -8,7 +8,7 @@ const BLOCK = ".language-python.highlight";
 const RULE_PAGE = /\/rules\/[^/]+/;
 const WANTED = ".nonstrict-try";
 const STYLE = `
-.nonstrict-try-row { display: flex; justify-content: flex-end; margin: -0.6em 0 1em; }
+.nonstrict-try-row:not([hidden]) { display: flex; justify-content: flex-end; margin: -0.6em 0 1em; }
 .nonstrict-try-button {
 	font: inherit; font-size: 0.85em; line-height: 1.4; padding: 0.25em 0.9em; cursor: pointer; border-radius: 0.3em;
 	border: 1px solid currentcolor; background: transparent; color: inherit;

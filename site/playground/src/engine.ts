@@ -50,7 +50,7 @@ export class Engine {
 	private worker: Worker | null = null;
 	private state: State = { kind: "loading", what: "", done: 0, total: 0 };
 	private asked: Asked | null = null;
-	private timer = 0;
+	private timer: ReturnType<typeof setTimeout> | undefined;
 	private ids = 0;
 	private attempts = 0;
 
@@ -178,7 +178,7 @@ export class Engine {
 		this.worker?.postMessage(
 			(kind === "check" ? { kind, id, program, torch, text } : { kind, id, program }) as Question,
 		);
-		this.timer = window.setTimeout(() => this.end("no answer", "slow"), PATIENCE);
+		this.timer = setTimeout(() => this.end("no answer", "slow"), PATIENCE);
 	}
 
 	private tell(state: State): void {

@@ -157,9 +157,10 @@ class Playground implements Listener {
 	// -- what the engine says -------------------------------------------------------------------------------------------
 
 	state(state: State): void {
-		if (state.kind === "ready") {
+		// Where nothing is waited for, what is shown still holds, though the engine may be started again.
+		if (state.kind === "ready" && this.waits()) {
 			this.say("Checking");
-		} else {
+		} else if (state.kind === "failed" || (state.kind === "loading" && this.waits())) {
 			this.tabs.fill(FINDINGS, null, state.kind === "loading" ? loading(state) : failed(state.reason));
 			this.tabs.fill(COMPILED, null);
 			this.say(state.kind === "loading" ? "Loading" : "Not loaded");
@@ -226,6 +227,10 @@ class Playground implements Listener {
 	/** Whether what is shown is of an earlier text. */
 	private waiting(waits: boolean): void {
 		this.panel.setAttribute("aria-busy", String(waits));
+	}
+
+	private waits(): boolean {
+		return this.panel.getAttribute("aria-busy") === "true";
 	}
 
 	private readonly fix = (fix: Fix): void => {
