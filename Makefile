@@ -65,7 +65,7 @@ docs: $(VENV)/.developer
 	@$(BIN)/python scripts/update_readme.py
 
 # Downloads nothing once the packages are installed; warnings are errors.
-site: $(VENV)/.developer
+site: playground
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --config-file site/mkdocs.yml
 
 site-serve: site

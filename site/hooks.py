@@ -14,6 +14,7 @@ from nonstrict_site.break_pages import FOLDER, INDEX
 from nonstrict_site.build import navigation_of_site, pages_of_site, search_of
 from nonstrict_site.dialect import with_short_code, with_wrapped_texts
 from nonstrict_site.links import rewritten
+from nonstrict_site.playground import playground_files
 from nonstrict_site.sources import DOCS, REPLACED, ROOT, brought
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             files.append(File.generated(config, address, content=content))
         else:
             files.append(File.generated(config, address, abs_src_path=str(ROOT / path)))
+    for address, path in playground_files().items():
+        files.append(File.generated(config, address, abs_src_path=str(path)))
     for page in pages_of_site():
         files.append(File.generated(config, page.path, content=page.source()))
     return files

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.explain.pages import break_ids
-from nonstrict_site import break_pages, home, measured, setting_pages
+from nonstrict_site import break_pages, home, measured, playground, setting_pages
 from nonstrict_site.navigation import navigation
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ def pages_of_site() -> list[Page]:
     """The pages that are made, each once."""
     return [
         home.home_page(),
+        playground.playground_page(),
         setting_pages.settings_page(),
         *break_pages.break_pages(),
         *measured.measured_pages(frozenset(break_ids())),

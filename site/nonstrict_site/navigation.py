@@ -47,6 +47,7 @@ def navigation() -> list[Entry]:
             ]
         },
         {"Project": _project()},
+        {"Playground": "playground.md"},
     ]
 
 

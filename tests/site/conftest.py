@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import subprocess
 import sys
-import threading
 import time
 from contextlib import contextmanager
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
 from tests.browser import chromium
+from tests.playground.driving import serve
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -25,6 +23,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page as Window
 
 ROOT = Path(__file__).resolve().parents[2]
+#: What asks no host.
+OWN = ("blob:", "data:")
 #: The longest that a build may take, in seconds.
 LONGEST = 300
 
@@ -69,21 +69,11 @@ def _built(folder: Path) -> str:
     return said if said or run.returncode == 0 else f"exit status {run.returncode}"
 
 
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- it is called so
-        pass
-
-
 @pytest.fixture(scope="session")
 def address(site: Path) -> Iterator[str]:
     """Where the site is served."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(site)))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serve(site) as where:
+        yield f"{where}/"
 
 
 @pytest.fixture(scope="module")
@@ -103,9 +93,9 @@ def visit(browser: Browser, address: str) -> Visit:
         own = browser.new_context(color_scheme=shown, viewport={"width": width, "height": 800})
         foreign: list[str] = []
         said: list[str] = []
-        own.route(lambda url: not url.startswith((address, "data:")), lambda route: route.abort())
+        own.route(lambda url: not url.startswith((*OWN, address)), lambda route: route.abort())
         window = own.new_page()
-        window.on("request", lambda one: None if one.url.startswith((address, "data:")) else foreign.append(one.url))
+        window.on("request", lambda one: None if one.url.startswith((*OWN, address)) else foreign.append(one.url))
         window.on("console", lambda message: said.append(message.text))
         window.on("pageerror", lambda error: said.append(str(error)))
         response = window.goto(address + page, wait_until="load")

@@ -10,7 +10,7 @@ import pytest
 from nonstrict.explain.pages import break_ids, page_of
 from nonstrict.rules.registry import RULES
 from nonstrict.settings.options import OPTIONS
-from nonstrict_site import break_pages, measured, setting_pages, terminal
+from nonstrict_site import break_pages, measured, playground, setting_pages, terminal
 from scripts.generate_rule_docs import GROUPS, page_name
 
 if TYPE_CHECKING:
@@ -67,6 +67,13 @@ def test_links_of_graph_breaks_stay_in_the_site(site: Path):
     html = (site / "graph-breaks" / "gb0124" / "index.html").read_text(encoding="utf-8")
     assert 'href="../../rules/graph-break/"' in html
     assert "blob/main/docs" not in html.partition("<article")[2]
+
+
+def test_without_a_playground_there_is_no_site(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    assert playground.ENTRY in playground.playground_files()
+    monkeypatch.setattr(playground, "_BUILT", tmp_path)
+    with pytest.raises(FileNotFoundError, match="make playground"):
+        playground.playground_files()
 
 
 def test_the_sample_has_the_colors_of_a_terminal():
