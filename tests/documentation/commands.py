@@ -32,6 +32,8 @@ _FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^\n]*)\n(?P<text>.*?)^ *```$",
 _INDENTED = re.compile(r"(?:^ {4}.*\n)+", re.MULTILINE)
 _INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _RUN = re.compile(r"(?:nonstrict(?: [a-z]| --version)|pytest --nonstrict)")
+#: Options after these are those of `nonstrict check`, which a cell names as another way.
+_SERVERS = ("nonstrict mcp", "nonstrict server")
 _OPTION = re.compile(r"--[a-z]|-[a-z](?: |$)")
 
 
@@ -143,7 +145,7 @@ def _options(name: str, prose: str) -> Iterator[Shown]:
             if not codes or not (name == "README.md" or cell.lstrip().startswith("`")):
                 continue
             for code in codes:
-                if _RUN.match(code):
+                if _RUN.match(code) and not code.startswith(_SERVERS):
                     command = re.sub(r" --?[a-z].*", "", code).removesuffix(" ...") + " {}"
                 elif _OPTION.match(code):
                     yield Shown(name, number, command.format(code.replace("¦", "|")))

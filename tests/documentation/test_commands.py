@@ -43,6 +43,7 @@ PLACEHOLDERS = (
     ("REF", "main"),
     ("KEY", "select"),
     ("SHELL", "bash"),
+    ("TEXT", "NST101"),
     ("VERSION", "2.13"),
     ("N", "2"),
 )
