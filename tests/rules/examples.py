@@ -10,6 +10,7 @@ from tests.suites.cases import Case, fences
 HEADINGS = [
     "What it does",
     "Why is this bad",
+    "What torch says",
     "Example",
     "Use instead",
     "Fix safety",
