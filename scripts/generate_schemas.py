@@ -83,6 +83,11 @@ def _outputs() -> dict[str, _Output]:
             "nonstrict: all rules",
             "What `nonstrict rule --all --output-format json` writes.",
         ),
+        "explain": _Output(
+            records.ExplainedRecord,
+            "nonstrict: a text of torch, explained",
+            "What `nonstrict explain TEXT --output-format json` writes.",
+        ),
         "config": _Output(
             list[records.OptionRecord],
             "nonstrict: keys of the configuration",

@@ -86,6 +86,14 @@ class Confirmed(Findings):
     not_run: list[dict[str, Any]] = []
 
 
+class Explained(Answer):
+    """What a text of torch means: its messages with the pages that fit, and the place in the workspace."""
+
+    messages: list[dict[str, Any]]
+    near: list[dict[str, Any]] = Field([], description="a guess, where nothing known fits")
+    failures: list[str] = []
+
+
 class Rule(Answer):
     """A rule with its page, in Markdown."""
 

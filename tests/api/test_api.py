@@ -99,8 +99,13 @@ def test_confirm_tells_what_the_command_tells(project: Path, capsys: pytest.Capt
 # -- its own contract -------------------------------------------------------------------------------------------------
 
 #: Classes that are named otherwise than the JSON that they are made of, and results, which hold more.
-NAMES = {"Obstacle": "ObstacleRecord", "AuditResult": "AuditRecord", "ConfirmResult": "ConfirmedRecord"}
-MORE = {"AuditResult": {"failures"}, "ConfirmResult": {"torch", "failures", "notices"}}
+NAMES = {
+    "Obstacle": "ObstacleRecord",
+    "AuditResult": "AuditRecord",
+    "ConfirmResult": "ConfirmedRecord",
+    "ExplainResult": "ExplainedRecord",
+}
+MORE = {"AuditResult": {"failures"}, "ConfirmResult": {"torch", "failures", "notices"}, "ExplainResult": {"failures"}}
 OF_THE_API = {"CheckResult", "RegionsResult"}
 
 

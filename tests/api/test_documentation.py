@@ -30,7 +30,7 @@ def examples() -> list[object]:
 
 def test_there_is_an_example_of_each_function():
     code = "".join(text for info, text in fences() if info.startswith("python"))
-    assert {"check", "audit", "regions", "confirm"} <= set(re.findall(r"api\.(\w+)\(", code))
+    assert {"check", "audit", "regions", "confirm", "explain"} <= set(re.findall(r"api\.(\w+)\(", code))
 
 
 @pytest.mark.parametrize(("code", "output"), examples())

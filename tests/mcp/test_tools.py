@@ -30,7 +30,7 @@ async def answer(client: Client, tool: str, **arguments: object) -> dict[str, An
 async def test_the_tools_are_listed(connect: Connect):
     async with connect() as client:
         tools = {one.name: one for one in (await client.list_tools()).tools}
-        assert set(tools) == {"check", "audit", "regions", "confirm", "explain"}
+        assert set(tools) == {"check", "audit", "regions", "confirm", "explain", "explain_text"}
         assert all(one.output_schema and one.description for one in tools.values())
     async with connect("--untrusted-workspace") as client:
         assert "confirm" not in {one.name for one in (await client.list_tools()).tools}
@@ -70,6 +70,17 @@ async def test_explain(connect: Connect):
         assert told["name"] == "global-tensor-capture"
         assert told["documentation"].startswith("# global-tensor-capture (NST101)")
         assert await answer(client, "explain", rule="global-tensor-capture") == told
+
+
+async def test_explain_text(connect: Connect):
+    async with connect() as client:
+        told = await answer(client, "explain_text", text='GB0098 at\n  File "/ci/bad.py", line 8, in scaled\n')
+        (message,) = told["messages"]
+        assert (message["pages"][0]["id"], message["place"]["row"]) == ("GB0098", 8)
+        assert [one["code"] for one in message["place"]["findings"]] == ["NST101"]
+        for text in ("bad.py", "-"):
+            # Neither a file nor standard input is read.
+            assert (await answer(client, "explain_text", text=text))["messages"] == []
 
 
 @pytest.mark.torch

@@ -220,6 +220,7 @@ def test_experiments(project: Path, capsys: pytest.CaptureFixture[str]):
         ("config", ("config",)),
         ("config", ("config", "select")),
         ("version", ("version",)),
+        ("explain", ("explain", "GB0059")),
     ],
 )
 def test_what_the_tool_says_of_itself(name: str, arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]):
@@ -239,7 +240,7 @@ def test_no_json_is_without_a_schema():
         import_module(f"nonstrict.cli.{module}").add_arguments(parser)
         actions = (one for one in parser._actions if "--output-format" in one.option_strings)
         writing |= {name for one in actions if one.choices and "json" in one.choices}
-    assert writing == {"check", "audit", "confirm", "regions", "budget", "rule", "config", "version"}
+    assert writing == {"check", "audit", "confirm", "regions", "budget", "explain", "rule", "config", "version"}
 
 
 def test_tools_of_the_model_context_protocol_answer_with_parts_of_the_json():
@@ -250,6 +251,8 @@ def test_tools_of_the_model_context_protocol_answer_with_parts_of_the_json():
     assert set(answers.Rule.model_fields) == set(schema("rule")["$defs"]["Rule"]["properties"])
     audited = set(answers.Audited.model_fields) - {"failures"}
     assert audited == set(schema("audit")["$defs"]["Audit"]["properties"])
+    explained = set(answers.Explained.model_fields) - {"failures"}
+    assert explained == set(schema("explain")["$defs"]["Explained"]["properties"])
     confirmed = set(answers.Confirmed.model_fields) - {"failures", "left_out"}
     assert confirmed == set(schema("confirm")["$defs"]["Confirmed"]["properties"])
 

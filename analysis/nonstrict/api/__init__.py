@@ -1,4 +1,4 @@
-"""The analysis for programs: `check`, `audit`, `regions` and `confirm`, with results as frozen data.
+"""The analysis for programs: `check`, `audit`, `regions`, `confirm` and `explain`, with results as frozen data.
 
     from nonstrict import api
 
@@ -11,13 +11,17 @@ What is named here is stable: see docs/api.md. Everything else in `nonstrict` is
 
 from __future__ import annotations
 
-from nonstrict.api.calls import ConfigurationError, TargetError, audit, check, confirm, regions
+from nonstrict.api.calls import ConfigurationError, TargetError, audit, check, confirm, explain, regions
 from nonstrict.api.results import (
     AuditResult,
     Break,
     CheckResult,
     ConfirmResult,
     Edit,
+    ExplainMessage,
+    ExplainPage,
+    ExplainPlace,
+    ExplainResult,
     FallBack,
     Finding,
     Fix,
@@ -56,6 +60,10 @@ __all__ = [
     "ConfigurationError",
     "ConfirmResult",
     "Edit",
+    "ExplainMessage",
+    "ExplainPage",
+    "ExplainPlace",
+    "ExplainResult",
     "FallBack",
     "Finding",
     "Fix",
@@ -89,5 +97,6 @@ __all__ = [
     "audit",
     "check",
     "confirm",
+    "explain",
     "regions",
 ]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nonstrict.check.audit import Question
     from nonstrict.check.files import NestedSettings
     from nonstrict.check.run import CheckResult
+    from nonstrict.explain.answering import Explained
     from nonstrict.report.audit import Audited
     from nonstrict.report.context import Context
     from nonstrict.settings.model import Settings
@@ -118,6 +119,14 @@ def audited(question: Question, paths: Sequence[str], settings: Settings) -> Aud
 
     with _ANALYSING:
         return audit(question, paths, settings)
+
+
+def answered(text: str, folder: str, asked: Asked) -> Explained:
+    """What a text of torch means, for the project in a folder."""
+    from nonstrict.explain.answering import explained
+
+    with _ANALYSING:
+        return explained(text, folder, asked.settings, asked.nested)
 
 
 def context_of(read: Mapping[str, Source], settings: Settings) -> Context:

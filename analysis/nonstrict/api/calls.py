@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from nonstrict.api.asking import Wanted, asked, audited, checked, context_of, listed
+from nonstrict.api.asking import Wanted, answered, asked, audited, checked, context_of, listed
 from nonstrict.api.making import all_made, made
 from nonstrict.api.results import (
     AuditResult,
     CheckResult,
     ConfirmResult,
+    ExplainResult,
     Finding,
     MeasuredRegion,
     NotRun,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from nonstrict.check.run import CheckResult as Checked
     from nonstrict.findings import Diagnostic
 
-__all__ = ["ConfigurationError", "TargetError", "audit", "check", "confirm", "regions"]
+__all__ = ["ConfigurationError", "TargetError", "audit", "check", "confirm", "explain", "regions"]
 
 
 def check(
@@ -220,6 +221,39 @@ def confirm(
         failures=done.result.failures,
         notices=tuple(notices),
     )
+
+
+def explain(
+    text: str,
+    project: StrPath = ".",
+    *,
+    config: StrPath | None = None,
+    isolated: bool = False,
+    settings: Mapping[str, object] | None = None,
+) -> ExplainResult:
+    """What an error, a log or an id of torch means, and where it comes from, as `nonstrict explain` says.
+
+    Args:
+        text: what torch printed, the id of a graph break (`GB0059`), or a rule.
+        project: the folder of the files that the text names.
+        config: as for `check`.
+        isolated: as for `check`.
+        settings: as for `check`.
+
+    Raises:
+        TargetError: the project is no folder.
+        ConfigurationError: the configuration cannot be used.
+    """
+    from nonstrict.explain.rendering import record
+
+    (folder,) = listed(project)
+    if not os.path.isdir(folder):
+        raise TargetError(f"{folder}: is no directory")
+    wanted = asked([folder], None, Wanted(config, isolated, settings))
+    told = answered(text, folder, wanted)
+    context = context_of(told.result.read if told.result is not None else {}, wanted.settings)
+    failures = told.result.failures if told.result is not None else ()
+    return made(ExplainResult, record(told, context), failures=failures)
 
 
 def _new(wanted: Asked, *, jobs: int, cache: bool) -> tuple[Checked, int]:

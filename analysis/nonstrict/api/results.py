@@ -192,6 +192,62 @@ class AuditResult:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ExplainPage:
+    """A page that fits a text of torch: of a `rule`, of torch's graph `break`, or of another `topic`, as `kind` says.
+
+    `id` is for `nonstrict explain`, `rules` are the codes of rules that report such things.
+    """
+
+    kind: str
+    id: str
+    title: str
+    meaning: str
+    advice: str | None
+    rules: tuple[str, ...]
+    urls: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplainPlace:
+    """A line that a text names, as the project has it.
+
+    `given` is the path as the text has it, `filename` that of the file here: None where none is called so, or where any
+    of the `candidates` may be meant. The line was `edited` if the text quotes another one. The findings are those on
+    the line, or, if they are `nearby`, those in the function around it.
+    """
+
+    given: str
+    row: int
+    filename: str | None
+    candidates: tuple[str, ...]
+    function: str | None
+    source: str | None
+    edited: bool
+    nearby: bool
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplainMessage:
+    """One message of torch in a text: the pages that fit, the best one first, and the place that it is about."""
+
+    row: int
+    quote: str
+    pages: tuple[ExplainPage, ...]
+    guard: str | None
+    place: ExplainPlace | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplainResult:
+    """What a text of torch means; where nothing known fits, the pages that are `near`, which is a guess."""
+
+    messages: tuple[ExplainMessage, ...]
+    near: tuple[ExplainPage, ...]
+    failures: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Graphs:
     """How many graphs there are, between two numbers."""
 

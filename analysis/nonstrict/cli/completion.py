@@ -114,7 +114,7 @@ def _described(command: str, action: Any, optional: frozenset[str]) -> None:
         action.complete = "file"
     elif action.metavar in _FOLDERS:
         action.complete = "directory"
-    elif action.metavar == _RULES or (command, action.dest) == ("rule", "rule"):
+    elif action.metavar == _RULES or (command, action.dest) in (("rule", "rule"), ("explain", "text")):
         action.complete = _OF_RULES
     elif (command, action.dest) == ("config", "key"):
         action.complete = _OF_KEYS

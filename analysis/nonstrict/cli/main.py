@@ -24,7 +24,8 @@ COMMANDS = {
     "import": ("importing", "import TORCH_TRACE logs, to show what real runs compiled next to findings"),
     "server": ("server", "start the language server, for editors"),
     "mcp": ("mcp", "start the MCP server, for agents (needs nonstrict[mcp])"),
-    "rule": ("rule", "explain a rule, or list all rules"),
+    "explain": ("explain", "explain an error or a log of torch, and find where it comes from"),
+    "rule": ("rule", "show the page of a rule, or list all rules"),
     "config": ("config", "list and explain the configuration keys"),
     "schema": ("schema", "show the JSON schema of the settings or of an output"),
     "trust": ("trust", "choose which folders may provide the interpreter for experiments"),
@@ -32,7 +33,7 @@ COMMANDS = {
     "clean": ("clean", "remove the caches of a project"),
     "version": ("version", "show the version"),
 }
-ALIASES = {"explain": "rule"}
+ALIASES: dict[str, str] = {}
 
 
 def command() -> NoReturn:

@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
 
         sys.stdout.write(json.dumps(_record(rule), indent=2) + "\n")
     else:
-        sys.stdout.write(_explained(rule))
+        sys.stdout.write(explained(rule))
     return ExitStatus.CLEAN
 
 
@@ -54,7 +54,8 @@ def _listed(rules: Sequence[Rule], output_format: str) -> str:
     return "".join(f"{rule.code}  {rule.name:<{width}}  {rule.severity.label:<7}  {rule.summary}\n" for rule in rules)
 
 
-def _explained(rule: Rule) -> str:
+def explained(rule: Rule) -> str:
+    """The page of a rule, for a terminal."""
     heading, _, text = rule.documentation.strip().partition("\n")
     return f"{heading}\n\nDefault severity: {rule.severity.label}\n\n{text.strip()}\n\nPage: {rule.url}\n"
 

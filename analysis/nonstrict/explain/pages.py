@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.explain.rule_texts import breaks_named, torch_texts
 from nonstrict.knowledge.break_texts import break_texts, placed, version, written
 from nonstrict.knowledge.graph_breaks import constructs_by_reason
 from nonstrict.knowledge.releases import BASE, tables
@@ -15,8 +16,6 @@ from nonstrict.rules.ways_out import way_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from nonstrict.rules.base import Rule
 
 #: So many constructs are named of each way out.
 _NAMED = 12
@@ -58,11 +57,10 @@ def page_of(identifier: str) -> BreakPage:
     text = break_texts()[identifier]
     reason = reason_of(identifier)
     keys = constructs_by_reason().get(identifier, ())
-    explanations = tuple(dict.fromkeys((*text.explanations, *_measured(identifier, text.explanations))))
     return BreakPage(
         identifier,
         text.title,
-        explanations,
+        explanations(identifier),
         text.hints,
         reason.meaning,
         reason.way,
@@ -80,6 +78,26 @@ def break_page(identifier: str) -> str:
     """
     page = page_of(identifier)
     return "\n\n".join([f"# {identifier}: {page.title}", *_torch(page), *_ours(page)]) + "\n"
+
+
+def explanations(identifier: str) -> tuple[str, ...]:
+    """What torch says of the breaks of an id, by its list and as measured; `{...}` where it puts something in.
+
+    Raises:
+        KeyError: torch has no such id.
+    """
+    told = break_texts()[identifier].explanations
+    measured = (text for text in _measured().get(identifier, ()) if not any(_holds(long, text) for long in told))
+    return tuple(dict.fromkeys((*told, *measured)))
+
+
+def sentence(clause: str) -> str:
+    """A clause as a sentence.
+
+    >>> sentence("log outside the region")
+    'Log outside the region.'
+    """
+    return f"{clause[:1].upper()}{clause[1:].removesuffix('.')}." if clause else ""
 
 
 def _torch(page: BreakPage) -> Iterator[str]:
@@ -102,7 +120,7 @@ def _ours(page: BreakPage) -> Iterator[str]:
         "there. The result is the same, and the code runs slower."
     )
     yield "## What to do"
-    yield f"{page.way[0].upper()}{page.way[1:]}."
+    yield sentence(page.way)
     if page.ways:
         yield "## What breaks with it"
         yield f"As [measured]({_TABLE}) on torch {version()}:"
@@ -119,17 +137,20 @@ def _rows(page: BreakPage) -> Iterator[str]:
         yield f"- {shown}{more}: {way}"
 
 
-def _measured(identifier: str, known: tuple[str, ...]) -> Iterator[str]:
-    """The explanations that torch gave of constructs, with `{...}` for what is put in, and that its list has not."""
+@cache
+def _measured() -> dict[str, list[str]]:
+    """The explanations that torch gave of constructs."""
+    found: dict[str, list[str]] = {}
     for one in tables("graph_breaks", BASE):
-        for name, _, explanation, *_ in one["reasons"].values():
-            text = placed(explanation)
-            if name == identifier and text and not any(_plain(long).startswith(_plain(text)) for long in known):
-                yield text
+        for identifier, _, explanation, *_ in one["reasons"].values():
+            if identifier and explanation:
+                found.setdefault(identifier, []).append(placed(explanation))
+    return found
 
 
-def _plain(text: str) -> str:
-    return text.replace("`", "").rstrip(".")
+def _holds(long: str, text: str) -> bool:
+    """Whether a text says no more than a longer one."""
+    return long.replace("`", "").startswith(text.replace("`", "").rstrip("."))
 
 
 def _ways(keys: tuple[str, ...], general: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -157,8 +178,6 @@ def _rules(identifier: str, *, reported: bool) -> Iterator[str]:
     if reported:
         yield "NST701"
     title = break_texts()[identifier].title
-    yield from (rule.code for rule in RULES.values() if rule.code != "NST701" and _has(rule, title))
-
-
-def _has(rule: Rule, title: str) -> bool:
-    return f"\n{title}\n" in rule.documentation or f": {title}\n" in rule.documentation
+    for code in RULES:
+        if code != "NST701" and (identifier in breaks_named(code) or title in torch_texts(code)):
+            yield code

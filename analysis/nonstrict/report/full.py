@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 def render(diagnostics: Sequence[Diagnostic], context: Context) -> str:
     """All findings, a blank line after each, and the counts."""
-    style = Style(context.color)
-    blocks = ["\n".join(_block(diagnostic, context, style)) for diagnostic in diagnostics]
+    blocks = ["\n".join(block(diagnostic, context)) for diagnostic in diagnostics]
     return "".join(f"{block}\n\n" for block in blocks) + summary(diagnostics, context)
 
 
-def _block(diagnostic: Diagnostic, context: Context, style: Style) -> Iterator[str]:
-    location = diagnostic.location
+def block(diagnostic: Diagnostic, context: Context) -> Iterator[str]:
+    """The lines of one finding."""
+    style, location = Style(context.color), diagnostic.location
     word = style.severity(diagnostic.severity, f"{diagnostic.severity.label}[{diagnostic.code}]")
     name, message = style.paint("dim", f"{diagnostic.name}:"), style.paint("bold", one_line(diagnostic.message))
     yield f"{word} {name} {mark(diagnostic, context, style)}{message}"

@@ -391,6 +391,51 @@ class RuleRecord(TypedDict):
     url: str
 
 
+class ExplainPageRecord(TypedDict):
+    """A page that fits a text of torch."""
+
+    kind: Annotated[str, OneOf(("rule", "break", "topic"))]
+    id: Annotated[
+        str, "the code of a rule, torch's id of a graph break, or the name of a topic: for `nonstrict explain`"
+    ]
+    title: str
+    meaning: str
+    advice: Annotated[str | None, "what to do; null where only the page says it"]
+    rules: Annotated[list[str], "the codes of rules that report it"]
+    urls: Annotated[list[str], "pages to read, the best one first"]
+
+
+class ExplainPlaceRecord(TypedDict):
+    """A line that a text names, as the project has it."""
+
+    given: Annotated[str, "the path as the text has it"]
+    row: int
+    filename: Annotated[str | None, "the absolute path of the file; null where none is called so, or several are"]
+    candidates: Annotated[list[str], "the files that may be meant"]
+    function: str | None
+    source: Annotated[str | None, "the line as it is now"]
+    edited: Annotated[bool, "whether the text quotes another line"]
+    nearby: Annotated[bool, "whether the findings are in the function around the line, and none is on it"]
+    findings: list[FindingRecord]
+
+
+class ExplainMessageRecord(TypedDict):
+    """One message of torch in a text."""
+
+    row: Annotated[int, "where it stands in the text, from 1"]
+    quote: Annotated[str, "the line of the text that told"]
+    pages: Annotated[list[ExplainPageRecord], "those that fit, the best one first"]
+    guard: Annotated[str | None, "the guard that failed, as a program would write it"]
+    place: Annotated[ExplainPlaceRecord | None, "null where the text names no line of a program"]
+
+
+class ExplainedRecord(TypedDict):
+    """What a text of torch means."""
+
+    messages: list[ExplainMessageRecord]
+    near: Annotated[list[ExplainPageRecord], "a guess, where nothing known fits"]
+
+
 class OptionRecord(TypedDict):
     """A key of the configuration."""
 

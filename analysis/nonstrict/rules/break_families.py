@@ -20,7 +20,7 @@ _FAMILIES = (
         ),
     ),
     (
-        "0078 0236 0238 0239 0251 0269 3840 6210 2520",
+        "0239 0269 6210 2520",
         Reason(
             "A function that is marked (`nonstrict_trace`, `leaf_function`, `assume_constant_result`) cannot be used "
             "like this in a region.",

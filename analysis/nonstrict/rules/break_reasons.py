@@ -206,6 +206,28 @@ REASONS = {
         "A tensor is made with `requires_grad=True`: a leaf of autograd cannot be made inside a graph.",
         _AS_ARGUMENT,
     ),
+    "GB0078": Reason(
+        "`nonstrict_trace` is applied inside a region, to a function that is defined there.",
+        "define and mark the function at the top of the module",
+    ),
+    "GB0236": Reason(
+        "A marked function gets an argument of a class that is not registered with pytrees.",
+        "register the class outside the region (`torch.utils._pytree.register_dataclass`), or pass its parts",
+    ),
+    "GB0238": Reason(
+        "A marked function gets an object of a class that is registered as a constant, and the region made it.",
+        "make the object outside the region",
+    ),
+    "GB0251": Reason(
+        "A marked function returns an object of a class that is not registered with pytrees. Torch says the same where "
+        "the function raises an exception while it is traced: then the reason is lost.",
+        "register the class outside the region or return its parts; if the function returns nothing such, look for "
+        "what raises in it: an address, a value taken out of a tensor, a check",
+    ),
+    "GB3840": Reason(
+        "A function that `leaf_function` was applied to has no fake.",
+        "add a `register_fake` that returns an empty tensor of the right shape and dtype",
+    ),
     "GB0242": Reason("An operator writes to an `out=` tensor that is not contiguous.", "pass a contiguous `out=`"),
     "GB0246": Reason(
         "`one_hot` without `num_classes` returns a shape that follows from the data.", "give it `num_classes`"

@@ -88,7 +88,7 @@ def break_told(payload: str) -> BreakTold | None:
     head, _, traceback = payload.partition(_STACK[0])
     # The first lines say where it is and what torch was doing.
     kinds = kinds_in(head.partition("\n\n")[2])
-    frames = tuple(_frames(traceback.split("\nTraceback (most recent call last)", 1)[0]))
+    frames = tuple(frames_in(traceback.split("\nTraceback (most recent call last)", 1)[0]))
     return BreakTold(kinds[0], kinds[1] if len(kinds) > 1 else None, frames) if kinds and frames else None
 
 
@@ -110,7 +110,8 @@ def _kind(text: str) -> Kind | None:
     return Kind(lines[0].strip()[:_MAX_TEXT], f"GB{number[1]}" if number else "", found["Explanation"], found["Hint"])
 
 
-def _frames(text: str) -> Iterator[Frame]:
+def frames_in(text: str) -> Iterator[Frame]:
+    """The lines of a traceback, with what stands in them."""
     lines = text.splitlines()
     for number, line in enumerate(lines):
         if found := _FRAME.match(line):
@@ -143,7 +144,7 @@ def guard_told(reason: object) -> GuardTold | None:
     # A comment tells for which line it was made, by the end of its path.
     guard, _, comment = _WHICH.sub("", head).partition("  #")
     guard = " ".join(guard.split())
-    frames = tuple(_frames(stack))
+    frames = tuple(frames_in(stack))
     if not frames and (made := _MADE.search(comment)):
         frames = (Frame(made["path"], int(made["line"]), made["name"]),)
     return GuardTold(_in_names(guard)[:_MAX_TEXT], sources_in(guard), frames)

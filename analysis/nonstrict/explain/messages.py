@@ -1,0 +1,204 @@
+"""A pasted text as messages of torch: which pages each belongs to, and which places it names."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from nonstrict.confirm.runs.told import Frame, frames_in, guard_told
+from nonstrict.explain.library import Kind, library, named, page
+from nonstrict.explain.templates import PLACE, matches, squeezed, words_of
+from nonstrict.explain.topics import is_vague, topics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from nonstrict.explain.cleaning import Line
+
+#: So many lines, at most, are read of one message.
+_LONGEST = 2_000
+#: What begins a message.
+_BEGINS = re.compile(
+    r"\s*(?:Graph break (?:\([^)]*\) )?in user code at |Graph break from |Recompiling function |"
+    r"torch\._dynamo hit config\.|skipping cudagraphs|Traceback \(most recent call last\)|_{5,} .* _{5,}$|"
+    r"\S+\.py:\d+: \w*Warning: )"
+)
+#: Behind these a traceback goes on.
+_GOES_ON = ("The above exception was the direct cause", "During handling of the above exception")
+_ID = re.compile(r"(?<![\w/\\.-])(GB\d{4}|NST\d{3})(?![\w/\\-])|/gb/(gb\d{4})\.html")
+_USER = re.compile(r"^\s*-?\s*(?:from user code:|User code traceback:|User stack trace:|User stack:|"
+                   r"Graph break: from user code at:|This call originates from:)", re.MULTILINE)  # fmt: skip
+#: What comes behind the user's lines: an empty line, or the next guard.
+_STACK_ENDS = re.compile(r"(?<=\S)[ \t]*\n\s*\n|\n\s*\d+/\d+(?:_\d+)?: ")
+_AT = re.compile(
+    r"(?:in user code at |function \S+ in |function: '[^']*' \()(?P<path>[^\n()]+?\.(?:py|ipynb|md)):(?P<line>\d+)"
+)
+_MADE = re.compile(r"# (?P<path>[^\s#:]+\.py):(?P<line>\d+) in (?P<name>[\w<>]+)")
+_WARNED = re.compile(r"^\s*(?P<path>\S+\.py):(?P<line>\d+): ", re.MULTILINE)
+_FAILED = re.compile(r"^\s*(?:-|last reason:) (?P<guard>\d+/\d+(?:_\d+)?: .*)$", re.MULTILINE)
+_BARE_GUARD = re.compile(
+    r"^\s*(?:tensor '.*' (?:size|rank|dtype|stride|requires_grad) mismatch|___check_\w+\(|GLOBAL_STATE changed|"
+    r"BACKEND_MATCH failure|[LG]\['\w+'\])"
+)
+
+
+class Guard(NamedTuple):
+    """A guard that failed, as a program would write it, and what it asks of: `("self", "step")`."""
+
+    text: str
+    sources: tuple[tuple[str, ...], ...]
+
+
+class Message(NamedTuple):
+    """One thing that torch said.
+
+    `pages` are the ids of those that fit, the most telling first, `rules` the codes of the rules that report such
+    things. `line` is where it stands in the text, from 1, and `quote` what stands there. `places` name lines of the
+    user's, the innermost last; `around` is whatever else of its traceback names a line.
+    """
+
+    pages: tuple[str, ...]
+    rules: frozenset[str]
+    line: int
+    quote: str
+    places: tuple[Frame, ...] = ()
+    around: tuple[Frame, ...] = ()
+    guard: Guard | None = None
+
+
+class _Found(NamedTuple):
+    """A page that a line fits."""
+
+    page: str
+    at: int
+    guard: Guard | None = None
+
+
+def messages(lines: Sequence[Line]) -> list[Message]:
+    """The messages of a text, in its order: what is said twice of the same places, once."""
+    told = _templates(lines)
+    kept: dict[object, Message] = {}
+    for start, end in _blocks(lines):
+        block = lines[start:end]
+        found = [one for index in range(start, end) for one in told.get(index, ())]
+        found += _ids(block, start) + _guards(block, start)
+        if not found:
+            continue
+        message = _message(sorted(found, key=lambda one: one.at), lines, block)
+        where = tuple((frame.path, frame.line) for frame in message.places[-1:])
+        kept.setdefault((message.pages, where, message.guard and message.guard.sources), message)
+    return list(kept.values())
+
+
+def _blocks(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
+    """The parts of a text that are one message each, as ranges of its lines."""
+    start = 0
+    for index, line in enumerate(lines):
+        begins = _BEGINS.match(line.text) is not None and not _continues(lines, index)
+        if index > start and (begins or index - start >= _LONGEST):
+            yield start, index
+            start = index
+    if lines:
+        yield start, len(lines)
+
+
+def _continues(lines: Sequence[Line], index: int) -> bool:
+    before = (line.text.strip() for line in lines[max(0, index - 3) : index])
+    return any(text.startswith(_GOES_ON) for text in before)
+
+
+def _templates(lines: Sequence[Line]) -> dict[int, list[_Found]]:
+    """The pages of the texts that stand in the lines, by line. Lines that are the same are looked at once."""
+    first: dict[str, int] = {}
+    again: dict[int, list[int]] = {}
+    for index, line in enumerate(lines):
+        known = first.setdefault(line.text, index)
+        if known != index:
+            again.setdefault(known, []).append(index)
+    kept = list(first.values())
+    texts = [lines[index].text for index in kept]
+    known = library()
+    where = squeezed(texts)
+    found: dict[int, list[_Found]] = {}
+    for match in matches(known.templates, where, words_of(texts, len(where.text))):
+        at = kept[where.line_at(match.start)]
+        for index in (at, *again.get(at, ())):
+            found.setdefault(index, []).extend(_Found(owner, index) for owner in known.owners[match.number])
+    return found
+
+
+def _ids(block: Sequence[Line], start: int) -> list[_Found]:
+    """The pages whose ids stand in a message: torch's, and codes of rules."""
+    found: list[_Found] = []
+    for index, line in enumerate(block, start):
+        if "GB" in line.text or "NST" in line.text or "/gb/" in line.text:
+            names = (one[1] or one[2].upper() for one in _ID.finditer(line.text))
+            found += [_Found(name, index) for name in names if named(name) is not None]
+    return found
+
+
+def _guards(block: Sequence[Line], start: int) -> list[_Found]:
+    """The guard that failed for the newest code of a function."""
+    text = "\n".join(line.text for line in block)
+    match = _FAILED.search(text)
+    if match is not None:
+        at, reason = text.count("\n", 0, match.start()), match["guard"]
+    else:
+        at = next((index for index, line in enumerate(block) if _BARE_GUARD.match(line.text)), -1)
+        reason = block[at].text.strip() if at >= 0 else ""
+    told = guard_told(reason)
+    if told is None:
+        return []
+    fits = guard_topic(told.text)
+    return [_Found(fits, start + at, Guard(told.text, told.sources))] if fits else []
+
+
+def guard_topic(guard: str) -> str:
+    """The topic that a guard belongs to; "" if none is known."""
+    best, length = "", -1
+    for name, topic in topics().items():
+        for text in topic.guards:
+            literal = len(text.replace(PLACE, ""))
+            if literal > length and fits(text, guard):
+                best, length = name, literal
+    return best
+
+
+def fits(text: str, guard: str) -> bool:
+    """Whether a text with places is all of a guard."""
+    return re.fullmatch(".*".join(re.escape(part) for part in text.split(PLACE)), guard, re.DOTALL) is not None
+
+
+def _message(found: Sequence[_Found], lines: Sequence[Line], block: Sequence[Line]) -> Message:
+    pages = _ordered(found)
+    first = lines[min(one.at for one in found)]
+    guard = next((one.guard for one in found if one.guard is not None), None)
+    rules = frozenset(code for one in found for code in page(one.page).rules)
+    text = "\n".join(line.text.removeprefix("    - ") for line in block)
+    around = tuple(dict.fromkeys(frames_in(text)))
+    return Message(pages, rules, first.number, first.text.strip(), _places(text), around, guard)
+
+
+def _ordered(found: Iterable[_Found]) -> tuple[str, ...]:
+    """The pages of a message: breaks and guards last, and no break that one of the rules is about."""
+    pages = list(dict.fromkeys(one.page for one in found))
+    guards = {one.page for one in found if one.guard is not None}
+    rules = {name for name in pages if page(name).kind is Kind.RULE}
+    told = [name for name in pages if page(name).kind is not Kind.BREAK or not rules & set(page(name).rules)]
+    told = [name for name in told if not is_vague(name)] or told
+    order = (Kind.TOPIC, Kind.RULE, Kind.BREAK)
+    return tuple(sorted(told, key=lambda name: (name in guards, order.index(page(name).kind))))
+
+
+def _places(text: str) -> tuple[Frame, ...]:
+    """The lines of programs that a message names: those of the user's code where it says which these are."""
+    users = [frame for one in _USER.finditer(text) for frame in frames_in(_STACK_ENDS.split(text[one.end() :], 1)[0])]
+    if users:
+        return tuple(dict.fromkeys(users))
+    at = [Frame(one["path"].strip(), int(one["line"]), "") for one in _AT.finditer(text)]
+    made = [Frame(one["path"], int(one["line"]), one["name"]) for one in _MADE.finditer(text)]
+    if at or made:
+        return tuple(dict.fromkeys((*at, *made[:1])))
+    frames = list(frames_in(text))
+    warned = [Frame(one["path"], int(one["line"]), "") for one in _WARNED.finditer(text)]
+    return tuple(dict.fromkeys((*frames, *warned)))
