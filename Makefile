@@ -64,9 +64,9 @@ docs: $(VENV)/.developer
 	@$(BIN)/python scripts/generate_schemas.py
 	@$(BIN)/python scripts/update_readme.py
 
-# Downloads nothing once the packages are installed; warnings are errors.
+# Downloads nothing once the packages are installed. Warnings are errors (and with --quiet there would be none).
 site: playground
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --config-file site/mkdocs.yml
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --config-file site/mkdocs.yml
 
 site-serve: site
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory dist/site 8000
