@@ -28,7 +28,7 @@ def test_findings_of_the_first_example_come_without_a_request_to_others(page: Pl
 def test_loading_says_what_and_how_much(page: Playground) -> None:
     page.window.reload()
     expect(page.window.locator("[role=tabpanel]").first).to_contain_text(
-        re.compile(r"Loading Python and the engine: \d+\.\d of \d+\.\d MB")
+        re.compile(r"(Loading|Starting) Python and the engine: \d+\.\d (of \d+\.\d )?MB")
     )
     page.is_checked()
 

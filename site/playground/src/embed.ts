@@ -14,7 +14,7 @@ const STYLE = `
 	border: 1px solid currentcolor; background: transparent; color: inherit;
 }
 .nonstrict-try-button:hover { text-decoration: underline; }
-.nonstrict-playground, .nonstrict-example { display: block; margin: 1em 0; }
+.nonstrict-example { margin: 1em 0; }
 `;
 
 interface MaterialWindow extends Window {

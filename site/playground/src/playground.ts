@@ -339,10 +339,12 @@ function chooser(options: readonly (readonly [string, string])[], label: string)
 function loading({ what, done, total }: Extract<State, { kind: "loading" }>): HTMLElement {
 	const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1);
 	const size = total > 0 ? `: ${megabytes(done)} of ${megabytes(total)} MB` : "";
+	const comes = `Loading ${what || "the engine"}${size}`;
+	const here = `Starting ${what}: ${megabytes(total)} MB are loaded`;
 	return element(
 		"div",
 		{ class: "nothing" },
-		element("p", {}, `Loading ${what || "the engine"}${size}`),
+		element("p", {}, total > 0 && done >= total ? here : comes),
 		element("progress", { "aria-label": "Loading", max: String(total || 1), value: String(done) }),
 		element("p", { class: "more" }, "Your browser keeps the files for the next visit."),
 	);
