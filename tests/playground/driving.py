@@ -8,13 +8,14 @@ import shutil
 import threading
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from playwright.sync_api import expect
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import os
+    from collections.abc import Generator
 
     from playwright.sync_api import Browser, Locator
     from playwright.sync_api import Page as Window
@@ -44,16 +45,17 @@ _PASTE = """
 """
 
 
+_TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm"}
+
+
 class _Files(http.server.SimpleHTTPRequestHandler):
     """Files with the types that a browser wants of modules and WebAssembly, kept by it as by any host."""
 
     protocol_version = "HTTP/1.1"
-    extensions_map: ClassVar[dict[str, str]] = {
-        **http.server.SimpleHTTPRequestHandler.extensions_map,
-        ".js": "text/javascript",
-        ".mjs": "text/javascript",
-        ".wasm": "application/wasm",
-    }
+
+    @override
+    def guess_type(self, path: str | os.PathLike[str]) -> str:
+        return _TYPES.get(Path(path).suffix) or super().guess_type(path)
 
     @override
     def end_headers(self) -> None:
@@ -66,7 +68,7 @@ class _Files(http.server.SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def serve(folder: Path) -> Iterator[str]:
+def serve(folder: Path) -> Generator[str]:
     """Serve a folder; gives the address."""
     handler = functools.partial(_Files, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:

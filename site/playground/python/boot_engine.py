@@ -8,10 +8,11 @@ from __future__ import annotations
 import marshal
 import sys
 from importlib.machinery import ModuleSpec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from importlib.abc import Loader
     from types import ModuleType
 
 FOLDER = "/lib/engine"
@@ -41,7 +42,7 @@ class Modules:
         if not is_package and place not in _TABLE:
             return None
         file = place + _PACKAGE if is_package else place
-        spec = ModuleSpec(name, Code(file), origin=f"{FOLDER}/{file}.py", is_package=is_package)
+        spec = ModuleSpec(name, cast("Loader", Code(file)), origin=f"{FOLDER}/{file}.py", is_package=is_package)
         spec.has_location = True
         if is_package:
             spec.submodule_search_locations = [f"{FOLDER}/{place}"]
