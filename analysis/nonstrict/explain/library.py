@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import enum
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.explain.pages import break_ids, break_page, explanations, page_of, sentence
 from nonstrict.explain.rule_texts import SECTION, advice, torch_texts
-from nonstrict.explain.templates import PLACE, Template
+from nonstrict.explain.templates import PLACE, Template, squeezed_text
 from nonstrict.explain.topics import topics
 from nonstrict.knowledge.break_texts import break_texts
 from nonstrict.rules.base import DOCUMENTATION_URL
 from nonstrict.rules.registry import RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 #: An explanation of a break that is shorter says the same of many: "Dynamo does not support this."
 _TELLING = 40
@@ -116,19 +119,25 @@ def named(word: str) -> str | None:
 
 @cache
 def library() -> Library:
-    """The texts of all pages; one that several pages have belongs to all of them."""
+    """The texts of all pages; one that several pages have, but for white space and case, belongs to all of them."""
+    texts: dict[str, str] = {}
     owners: dict[str, list[str]] = {}
+    for text, owner in _texts():
+        key = squeezed_text(text)
+        texts.setdefault(key, text)
+        owners.setdefault(key, []).append(owner)
+    return Library(tuple(map(Template, texts.values())), tuple(map(tuple, owners.values())))
+
+
+def _texts() -> Iterator[tuple[str, str]]:
+    """Each text with the id of its page."""
     for code in RULES:
-        for text in torch_texts(code):
-            owners.setdefault(text, []).append(code)
+        yield from ((text, code) for text in torch_texts(code))
     for name, topic in topics().items():
-        for text in topic.texts:
-            owners.setdefault(text, []).append(name)
+        yield from ((text, name) for text in topic.texts)
     for name, told in break_texts().items():
         telling = (text for text in explanations(name) if len(text.replace(PLACE, "")) >= _TELLING)
-        for text in (told.title, *told.before, *telling):
-            owners.setdefault(text, []).append(name)
-    return Library(tuple(map(Template, owners)), tuple(map(tuple, owners.values())))
+        yield from ((text, name) for text in (told.title, *told.before, *telling))
 
 
 def _of_rule(code: str) -> Page:
