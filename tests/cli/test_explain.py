@@ -83,7 +83,7 @@ def test_nothing_known_fits(nonstrict: Command):
 
 
 def test_what_cannot_be_read(nonstrict: Command, project: Path):
-    assert nonstrict("explain", "-").status == 2
+    assert nonstrict("explain", "-").status == 1
     assert "TEXT is missing" in nonstrict("explain").err
     (project / "core").write_bytes(b"\x7fELF\0\0")
     assert nonstrict("explain", "core").err == "nonstrict: This is a binary file and no text.\n"

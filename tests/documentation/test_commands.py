@@ -43,7 +43,7 @@ PLACEHOLDERS = (
     ("REF", "main"),
     ("KEY", "select"),
     ("SHELL", "bash"),
-    ("TEXT", "NST101"),
+    ("TEXT", "'Please convert all Tensors to FakeTensors first'"),
     ("VERSION", "2.13"),
     ("N", "2"),
 )
@@ -53,6 +53,7 @@ NAMES = {
     "nonstrict check --confirm": "nonstrict check --confirm src/model.py",
     "nonstrict check --confirm --trust": "nonstrict check --confirm --trust src/model.py",
     "nonstrict confirm": "nonstrict confirm --help",
+    "nonstrict explain": "nonstrict explain --help",
     "nonstrict import": "nonstrict import --help",
     "nonstrict record": "nonstrict record --help",
 }

@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
         text = _given(options.text)
     except NoTextError as error:
         return report_failure(str(error))
-    if not text.strip():
+    if not text.strip() and options.text != ["-"]:  # a run that printed nothing is answered like any other
         return report_failure("TEXT is missing. Give what torch printed, a file that holds it, or - and pipe it in.")
     if options.output_format == "text" and (alone := _whole_page(text)):
         sys.stdout.write(alone)

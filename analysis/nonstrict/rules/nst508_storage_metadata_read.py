@@ -1,4 +1,4 @@
-"""NST508 storage-metadata-read: The storage offset of an argument is read, which no guard watches."""
+"""NST508 storage-metadata-read: The storage offset of an argument is read, which no guard checks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RULE = Rule(
     code="NST508",
     name="storage-metadata-read",
     severity=Severity.NOTE,
-    summary="The storage offset of an argument is read, which no guard watches.",
+    summary="The storage offset of an argument is read, which no guard checks.",
     markers=TRACED,
     examine=examine,
     expectation=Expectation(Experiment.REFUSAL, traits=Trait.SILENT),

@@ -1,6 +1,6 @@
 """NST509 tensor-subclass-argument.
 
-A plain tensor subclass is passed to a marked function, which computes with a plain tensor.
+A plain tensor subclass is passed to a marked function, which then computes with a plain tensor.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ RULE = Rule(
     code="NST509",
     name="tensor-subclass-argument",
     severity=Severity.WARNING,
-    summary="A plain tensor subclass is passed to a marked function, which computes with a plain tensor.",
+    summary="A plain tensor subclass is passed to a marked function, which then computes with a plain tensor.",
     markers=frozenset({"nonstrict"}),
     examine=examine,
     expectation=Expectation(Experiment.REFUSAL, refusals=OF_ARGUMENTS),

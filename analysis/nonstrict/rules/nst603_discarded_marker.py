@@ -1,4 +1,4 @@
-"""NST603 discarded-marker: A marker is called for its effect, but its effect is the function that it returns."""
+"""NST603 discarded-marker: The function that a marker returns is not used, so nothing is marked."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ RULE = Rule(
     code="NST603",
     name="discarded-marker",
     severity=Severity.WARNING,
-    summary="A marker is called for its effect, but its effect is the function that it returns.",
+    summary="The function that a marker returns is not used, so nothing is marked.",
     markers=frozenset({"nonstrict", "leaf", DROPPED}),
     examine=examine,
     fixes=fixes,

@@ -1,4 +1,4 @@
-"""NST605 version-unsupported: The torch at hand does not have a marker under this name, or not for this use."""
+"""NST605 version-unsupported: The installed torch has no marker of this name, or does not support it for this use."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ RULE = Rule(
     code="NST605",
     name="version-unsupported",
     severity=Severity.ERROR,
-    summary="The torch at hand does not have a marker under this name, or not for this use.",
+    summary="The installed torch has no marker of this name, or does not support it for this use.",
     markers=frozenset({"nonstrict", "in-graph", "constant-result", "leaf", "custom-op", "make-fx", ABSENT}),
     examine=examine,
     fixes=fixes,

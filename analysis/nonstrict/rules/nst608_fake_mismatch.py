@@ -1,4 +1,4 @@
-"""NST608 fake-mismatch: A fake visibly differs from the function that it stands for, or reads tensors from outside."""
+"""NST608 fake-mismatch: A fake differs from the function that it describes, or reads tensors from outside."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ RULE = Rule(
     code="NST608",
     name="fake-mismatch",
     severity=Severity.WARNING,
-    summary="A fake visibly differs from the function that it stands for, or reads tensors from outside.",
+    summary="A fake differs from the function that it describes, or reads tensors from outside.",
     markers=frozenset({"leaf", "custom-op"}),
     examine=examine,
     fixes=fixes,

@@ -1,6 +1,6 @@
 """NST609 silent-fallback.
 
-A region without fullgraph=True runs a marked function in Python, because torch refuses it.
+Without fullgraph=True, a region runs a marked function in Python because torch refuses it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ RULE = Rule(
     code="NST609",
     name="silent-fallback",
     severity=Severity.NOTE,
-    summary="A region without fullgraph=True runs a marked function in Python, because torch refuses it.",
+    summary="Without fullgraph=True, a region runs a marked function in Python because torch refuses it.",
     markers=frozenset({"nonstrict", "in-graph"}),
     examine=examine,
 )

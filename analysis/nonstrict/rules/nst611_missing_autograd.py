@@ -1,4 +1,4 @@
-"""NST611 missing-autograd: Gradients are asked of a custom operator that has no formula for them."""
+"""NST611 missing-autograd: Gradients are required of a custom operator that has no formula for them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ RULE = Rule(
     code="NST611",
     name="missing-autograd",
     severity=Severity.ERROR,
-    summary="Gradients are asked of a custom operator that has no formula for them.",
+    summary="Gradients are required of a custom operator that has no formula for them.",
     markers=frozenset({"custom-op"}),
     examine=examine,
     expectation=Expectation(Experiment.REFUSAL),

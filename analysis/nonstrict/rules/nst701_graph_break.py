@@ -1,4 +1,4 @@
-"""NST701 graph-break: A construct that Dynamo cannot trace stands in a compiled region."""
+"""NST701 graph-break: A compiled region contains code that Dynamo cannot trace."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ RULE = Rule(
     code="NST701",
     name="graph-break",
     severity=Severity.ERROR,
-    summary="A construct that Dynamo cannot trace stands in a compiled region.",
+    summary="A compiled region contains code that Dynamo cannot trace.",
     markers=COMPILED,
     examine=examine,
     fixes=fixes,

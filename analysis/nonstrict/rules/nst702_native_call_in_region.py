@@ -1,4 +1,4 @@
-"""NST702 native-call-in-region: Compiled code outside torch is called in a compiled region, and breaks its graph."""
+"""NST702 native-call-in-region: A compiled region calls compiled code outside torch, which breaks its graph."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ RULE = Rule(
     code="NST702",
     name="native-call-in-region",
     severity=Severity.ERROR,
-    summary="Compiled code outside torch is called in a compiled region, and breaks its graph.",
+    summary="A compiled region calls compiled code outside torch, which breaks its graph.",
     markers=COMPILED,
     examine=examine,
     fixes=fixes,

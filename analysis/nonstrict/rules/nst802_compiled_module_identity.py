@@ -1,6 +1,6 @@
 """NST802 compiled-module-identity.
 
-What torch.compile made of a module is taken for the module: its state, its class.
+The compiled module is used as if it were the original one: its state, its class.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ RULE = Rule(
     code="NST802",
     name="compiled-module-identity",
     severity=Severity.WARNING,
-    summary="What torch.compile made of a module is taken for the module: its state, its class.",
+    summary="The compiled module is used as if it were the original one: its state, its class.",
     markers=WRAPPED,
     examine=examine,
     fixes=fixes,

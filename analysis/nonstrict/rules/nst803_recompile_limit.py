@@ -1,4 +1,4 @@
-"""NST803 recompile-limit: A region is compiled for value after value, until torch gives it up."""
+"""NST803 recompile-limit: A region is recompiled for value after value, until torch stops compiling it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ RULE = Rule(
     code="NST803",
     name="recompile-limit",
     severity=Severity.WARNING,
-    summary="A region is compiled for value after value, until torch gives it up.",
+    summary="A region is recompiled for value after value, until torch stops compiling it.",
     markers=COMPILED,
     examine=examine,
     fixes=fixes,

@@ -1,4 +1,4 @@
-"""NST805 stale-value: A number that varies is a constant of the compiled graph, which runs with other values too."""
+"""NST805 stale-value: A number that varies is a constant of the compiled graph, which also runs for other values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ RULE = Rule(
     code="NST805",
     name="stale-value",
     severity=Severity.ERROR,
-    summary="A number that varies is a constant of the compiled graph, which runs with other values too.",
+    summary="A number that varies is a constant of the compiled graph, which also runs for other values.",
     markers=COMPILED,
     examine=examine,
     fixes=fixes,

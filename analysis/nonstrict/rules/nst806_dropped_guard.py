@@ -1,4 +1,4 @@
-"""NST806 dropped-guard: A region keeps what varies as it was when it was compiled, as no guard watches it."""
+"""NST806 dropped-guard: A region keeps a value from its compilation although it varies, because no guard checks it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ RULE = Rule(
     code="NST806",
     name="dropped-guard",
     severity=Severity.ERROR,
-    summary="A region keeps what varies as it was when it was compiled, as no guard watches it.",
+    summary="A region keeps a value from its compilation although it varies, because no guard checks it.",
     markers=COMPILED,
     examine=examine,
     expectation=Expectation(Experiment.CHANGE, traits=Trait.STALE | Trait.BETWEEN_CALLS),

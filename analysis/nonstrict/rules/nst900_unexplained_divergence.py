@@ -1,6 +1,6 @@
 """NST900 unexplained-divergence.
 
-Compiled and eager code disagree, and no finding explains it; only an experiment can tell.
+Compiled and eager code disagree, and no finding explains it; only an experiment can show it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ RULE = Rule(
     code="NST900",
     name="unexplained-divergence",
     severity=Severity.ERROR,
-    summary="Compiled and eager code disagree, and no finding explains it; only an experiment can tell.",
+    summary="Compiled and eager code disagree, and no finding explains it; only an experiment can show it.",
     markers=frozenset(),
     expectation=Expectation(Experiment.REFUSAL, traits=Trait.QUESTION),
 )

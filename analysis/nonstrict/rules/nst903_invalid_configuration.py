@@ -1,4 +1,4 @@
-"""NST903 invalid-configuration: The configuration holds an unknown key or a bad value."""
+"""NST903 invalid-configuration: The configuration has an unknown key or an invalid value."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ RULE = Rule(
     code="NST903",
     name="invalid-configuration",
     severity=Severity.ERROR,
-    summary="The configuration holds an unknown key or a bad value.",
+    summary="The configuration has an unknown key or an invalid value.",
     markers=frozenset(),
 )

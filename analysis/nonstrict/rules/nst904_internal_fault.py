@@ -1,4 +1,4 @@
-"""NST904 internal-fault: Part of the analysis failed by a mistake in nonstrict."""
+"""NST904 internal-fault: Part of the analysis failed because of a bug in nonstrict."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ RULE = Rule(
     code="NST904",
     name="internal-fault",
     severity=Severity.ERROR,
-    summary="Part of the analysis failed by a mistake in nonstrict.",
+    summary="Part of the analysis failed because of a bug in nonstrict.",
     markers=frozenset(),
 )
