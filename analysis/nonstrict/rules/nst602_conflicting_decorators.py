@@ -1,6 +1,6 @@
 """NST602 conflicting-decorators.
 
-A marker is applied to a function that it cannot mark: another decorator, or the kind of function, is in the way.
+A marker is applied to a function that it cannot mark.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ RULE = Rule(
     code="NST602",
     name="conflicting-decorators",
     severity=Severity.ERROR,
-    summary="A marker is applied to a function that it cannot mark: another decorator, or the kind of function, is in the way.",
+    summary="A marker is applied to a function that it cannot mark.",
     markers=frozenset({"nonstrict", "in-graph", "constant-result", "leaf"}),
     examine=examine,
     fixes=fixes,
