@@ -82,9 +82,26 @@ def test_nothing_known_fits(nonstrict: Command):
     assert "which is a guess:\n  GB0170: Data-dependent branching\n    `nonstrict explain GB0170`\n" in guess.out
 
 
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        "Please convert all Tensors to FakeTensors first",
+        "AssertionError: Please convert all Tensors to FakeTensors first or instantiate FakeTensorMode",
+        "torch._inductor.exc.InductorError: AssertionError: Please convert all Tensors to FakeTensors first ...",
+    ],
+)
+def test_a_message_may_be_quoted_without_its_end(nonstrict: Command, quoted: str):
+    outcome = nonstrict("explain", quoted)
+    assert outcome.status == 0
+    assert outcome.out.startswith("NST10")
+    assert "global-tensor-capture" in outcome.out
+    assert nonstrict("explain", "Please convert all").status == 1
+
+
 def test_what_cannot_be_read(nonstrict: Command, project: Path):
     assert nonstrict("explain", "-").status == 1
     assert "TEXT is missing" in nonstrict("explain").err
+    assert nonstrict("explain", "nowhere.log").err == "nonstrict: There is no file nowhere.log.\n"
     (project / "core").write_bytes(b"\x7fELF\0\0")
     assert nonstrict("explain", "core").err == "nonstrict: This is a binary file and no text.\n"
     assert nonstrict("explain", "--project", "nowhere", "GB0059 there").status == 2

@@ -32,6 +32,7 @@ PLACEHOLDERS = (
     ("--probe PATH ...", "--probe src/model.py"),
     ("FILE::FUNCTION --show", "train.py::doubled --show"),
     ("FILE::FUNCTION", "src/model.py::scaled"),
+    ("train.log", "traces.log"),
     ("FILE", "src/model.py"),
     ("[PATH]", "src"),
     ("PATH ...", "src"),

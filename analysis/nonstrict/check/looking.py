@@ -64,7 +64,7 @@ def looked_at(machine: Machine, paths: Iterable[str], bodies: Iterable[MarkedBod
     of_torch = {one.mark.node: one for one in bodies if isinstance(one, TorchModule)}
     told: list[Region] = []
     regions: dict[MarkedBody, list[Region]] = {}
-    for site in machine.part(Compilations).at.values():
+    for site in machine.part(Compilations).every():
         module = of_torch.get(site.node)
         seen_here = _told(machine, site, known, details=details) if module is None else [_of_torch(module, site)]
         for body, seen in seen_here:
@@ -115,7 +115,7 @@ def _switched_off(machine: Machine, compiled: Compiled) -> str:
     where = (
         f"in line {place.line}" if place.path == compiled.path else f"in {os.path.basename(place.path)}:{place.line}"
     )
-    return f"`{ast.unparse(switch.node)}` {where} switches torch off"
+    return f"`{ast.unparse(switch.node)}` {where} switches compilation off"
 
 
 def _not_reached(machine: Machine, paths: set[str]) -> Iterator[Region]:

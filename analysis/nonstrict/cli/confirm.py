@@ -142,7 +142,7 @@ def _answer(probe: Diagnostic) -> str:
     if verdict.status is Status.REFUTED:
         return f"`{probe.function}` computes the same when it is compiled: {verdict.evidence}"
     if verdict.reason == "shared":
-        return f"`{probe.function}` differs from eager code when it is compiled; the findings may say why"
+        return f"`{probe.function}` differs from eager code when it is compiled, which the findings above may explain"
     return f"`{probe.function}`: {sentence(verdict, probe.function)}"
 
 

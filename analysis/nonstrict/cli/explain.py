@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from nonstrict.explain.answering import Explained
     from nonstrict.settings.model import Settings
 
+#: What files that hold a log are called.
+_OF_LOGS = frozenset({".log", ".txt", ".out", ".err"})
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
@@ -78,14 +81,21 @@ def _given(words: list[str]) -> str:
         NoTextError: what it names is no text.
         OSError: it cannot be read.
     """
-    from nonstrict.explain.cleaning import decoded
+    from nonstrict.explain.cleaning import NoTextError, decoded
 
     if words == ["-"] or (not words and not sys.stdin.isatty()):
         return decoded(sys.stdin.buffer.read())
     if len(words) == 1 and os.path.isfile(words[0]):
         with open(words[0], "rb") as file:
             return decoded(file.read())
+    if len(words) == 1 and _names_file(words[0]):
+        raise NoTextError(f"There is no file {words[0]}.")
     return " ".join(words)
+
+
+def _names_file(word: str) -> bool:
+    """Whether a word can only be meant as the path of a log: no message of torch is such a word."""
+    return not any(map(str.isspace, word)) and os.path.splitext(word)[1].lower() in _OF_LOGS
 
 
 def _whole_page(text: str) -> str:

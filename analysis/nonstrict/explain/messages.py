@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.confirm.runs.told import Frame, frames_in, guard_told
 from nonstrict.explain.library import Kind, library, named, page
-from nonstrict.explain.templates import PLACE, matches, squeezed, words_of
+from nonstrict.explain.templates import PLACE, matches, squeezed, squeezed_text, words_of
 from nonstrict.explain.topics import is_vague, topics
 
 if TYPE_CHECKING:
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 #: So many lines, at most, are read of one message.
 _LONGEST = 2_000
+#: Of a text of so few lines each may be an excerpt of a message; so many messages may have it.
+_FEW = 20
+#: The exception before its message.
+_RAISED = re.compile(r"^\s*(?:E\s+)?(?:[\w.]+(?:Error|Exception|Unsupported|Warning)\w*:\s*)+")
 #: What begins a message.
 _BEGINS = re.compile(
     r"\s*(?:Graph break (?:\([^)]*\) )?in user code at |Graph break from |Recompiling function |"
@@ -124,7 +128,16 @@ def _templates(lines: Sequence[Line]) -> dict[int, list[_Found]]:
         at = kept[where.line_at(match.start)]
         for index in (at, *again.get(at, ())):
             found.setdefault(index, []).extend(_Found(owner, index) for owner in known.owners[match.number])
+    if not found and len(lines) <= _FEW:
+        return {index: pages for index, line in enumerate(lines) if (pages := _excerpts(line.text, index))}
     return found
+
+
+def _excerpts(line: str, index: int) -> list[_Found]:
+    """The pages of the texts of which a line is only a part, as people quote them: without their end."""
+    known, quoted = library(), squeezed_text(_RAISED.sub("", line).strip(" .\"'`…"))
+    numbers = [number for number, template in enumerate(known.templates) if template.contains(quoted)]
+    return [_Found(owner, index) for number in numbers[:_FEW] for owner in known.owners[number]]
 
 
 def _ids(block: Sequence[Line], start: int) -> list[_Found]:

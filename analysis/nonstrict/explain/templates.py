@@ -75,6 +75,10 @@ class Template:
             if start >= 0 and end >= 0 and (self.length >= _SHORT or self._is_line(where, start, end)):
                 yield start, end
 
+    def contains(self, excerpt: str) -> bool:
+        """Whether a text without white space is part of its literal text, and long enough to say something."""
+        return len(excerpt) >= _SHORT and any(excerpt in part for part in self.parts)
+
     def _before(self, text: str, start: int) -> int:
         for part in reversed(self.parts[: self.anchor]):
             start = text.rfind(part, max(0, start - _LONGEST), start)

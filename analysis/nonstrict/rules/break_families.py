@@ -183,7 +183,7 @@ _FAMILIES = (
         "0288 9840",
         Reason(
             "Dynamo cannot make the message of `torch._check` at trace time.",
-            "let the message capture nothing but plain numbers and texts, taken out before",
+            "let the message lambda capture only numbers and strings, bound before the call",
         ),
     ),
     (

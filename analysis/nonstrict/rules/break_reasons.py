@@ -196,11 +196,11 @@ REASONS = {
     "GB0208": Reason(
         "A function of torch, NumPy or `math` that gives a plain Python value is called with a tensor, or a function "
         "of torch that computes nothing.",
-        _WITH_TENSORS,
+        f"{_WITH_TENSORS}; a query about a tensor is made outside the region",
     ),
     "GB0213": Reason(
         "An operator of Python is applied to a value that is an input of the graph, as a number that is drawn.",
-        "draw outside the region and pass what is drawn, or draw a tensor",
+        "draw outside the region and pass the value, or draw a tensor",
     ),
     "GB0225": Reason(
         "A tensor is made with `requires_grad=True`: a leaf of autograd cannot be made inside a graph.",
@@ -322,7 +322,7 @@ REASONS = {
     ),
     "GB9158": Reason(
         "The message of `torch._check` captures a tensor, a module or a number that follows from data.",
-        "let the message capture nothing but plain numbers and texts, taken out before",
+        "let the message lambda capture only numbers and strings, bound before the call",
     ),
     "GB9186": Reason(
         "`torch.autograd.grad` is called in the region.",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: What such a question gets, and what comes of that.
 _OTHERWISE = "has another result at trace time"
 _ANSWERS = {
-    Question.COMPILING: ("is true at trace time", "compiled code takes another branch than plain Python"),
+    Question.COMPILING: ("is true at trace time", "compiled code takes another branch than eager code"),
     Question.KIND: (_OTHERWISE, "parameters are plain tensors there, and numbers become symbolic"),
     Question.CLASS: (_OTHERWISE, "tensors are fake there, and numbers become symbolic"),
     Question.IDENTITY: (_OTHERWISE, "it sees a fake argument"),

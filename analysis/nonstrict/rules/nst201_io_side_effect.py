@@ -27,7 +27,7 @@ def examine(body: Body) -> Iterator[Finding]:
         if seen.in_hook:
             continue
         message = f"{clause(seen.effect, 'has an effect outside the program')} {when(body)}"
-        advice = "move it to the caller of the compiled region; return what it needs to know"
+        advice = "move it to the caller of the compiled region; return the values it needs"
         severity = effect_severity(RULE, body)
         yield report(RULE, body, seen, message, note=repetition(body), help=advice, severity=severity)
 

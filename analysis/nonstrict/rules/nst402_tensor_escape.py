@@ -48,7 +48,7 @@ def examine(body: Body) -> Iterator[Finding]:
 
 def _frozen(body: Body) -> Iterator[Finding]:
     """Yield what of a constant result depends on the data of arguments."""
-    note = f"`{body.api}` keeps the result of the first call of `{called(body)}`, also when that data is another one"
+    note = f"`{body.api}` keeps the result of the first call of `{called(body)}`, also when the data changes"
     advice = "compute it in the compiled region, or mark the function with `nonstrict_trace` and return a tensor"
     for seen, given in argument_data(body):
         whose = "the data of an argument" if given else "the data of parameters"

@@ -68,7 +68,7 @@ def _enumeration(body: Body, argument: BoundaryArgument) -> Iterator[Finding]:
 def _sizes(body: Body, argument: BoundaryArgument) -> Iterator[Finding]:
     sizes = body.varying_sizes(argument)
     for span in body.hashed_sizes(argument.name, sizes):
-        message = f"this looks up a size of `{argument.name}`, which has no hash where it is dynamic"
+        message = f"a size of `{argument.name}` is a lookup key: a dynamic size has no hash"
         note = f"a dynamic size is a symbolic integer: `{called(body)}` fails to compile"
         advice = "look it up in the caller and pass the result, or use `int()` and compile for each size"
         evidence = sizes.evidence
@@ -121,7 +121,7 @@ def _varying(body: Body, argument: BoundaryArgument, variation: Variation) -> It
 def _hashed(body: Body, argument: BoundaryArgument, variation: Variation) -> Iterator[Finding]:
     uses = body.hashed(argument.name)
     for span in uses:
-        message = f"this looks up `{argument.name}` of `{called(body)}`, which varies between calls"
+        message = f"`{argument.name}` of `{called(body)}` is a lookup key and varies between calls"
         note = "torch makes it a symbolic integer, which has no hash: from its second value on this fails to compile"
         advice = "look it up in the caller and pass the result, or use `int()` and compile for each value"
         evidence = variation.evidence

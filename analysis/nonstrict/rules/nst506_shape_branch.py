@@ -58,7 +58,7 @@ def _of_region(body: Body) -> Iterator[Finding]:
 def _contradiction(
     body: Body, seen: Observed, contradicted: tuple[Related, ...], advice: str, severity: Severity
 ) -> Finding:
-    message = f"this fixes a dimension that a caller of `{called(body)}` marks as dynamic"
+    message = f"this specializes a dimension that a caller of `{called(body)}` marks as dynamic"
     note = "compilation fails with ConstraintViolationError"
     return report(RULE, body, seen, message, note=note, help=advice, severity=severity, evidence=contradicted)
 

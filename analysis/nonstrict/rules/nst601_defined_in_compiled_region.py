@@ -37,7 +37,7 @@ def examine(body: Body) -> Iterator[Finding]:
             message = f"`{api}` is called inside a compiled region"
         falls_back = not body.fullgraph and refused.breaks
         severity = Severity.NOTE if falls_back else Severity.ERROR
-        fate = "it silently runs in Python from here on" if falls_back else "compilation fails"
+        fate = "it silently runs in eager mode from here on" if falls_back else "compilation fails"
         note = f"Dynamo refuses it while it traces `{body.function}`: {fate}"
         advice = "apply the marker outside the compiled region, to a function at module level"
         yield report(RULE, body, seen, message, note=note, help=advice, severity=severity)

@@ -27,7 +27,7 @@ def examine(body: Body) -> Iterator[Finding]:
         return
     evidence = (Related(conflict.other, "the other decorator"),) if conflict.other is not None else ()
     falls_back = not conflict.at_once and body.applied.falls_back
-    why = f"{conflict.why}; without `fullgraph=True` it silently runs in Python" if falls_back else conflict.why
+    why = f"{conflict.why}; without `fullgraph=True` it silently runs in eager mode" if falls_back else conflict.why
     severity = Severity.NOTE if falls_back else Severity.ERROR
     if conflict.uncalled_is_fine and not (body.applied.compiled_calls or body.applied.is_compiled):
         severity = Severity.WARNING

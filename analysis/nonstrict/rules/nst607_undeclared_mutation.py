@@ -70,7 +70,7 @@ def _mutations(body: Body, operator: Operator, declared: frozenset[str]) -> Iter
         if not leaf and any(step.startswith(".") for step in place.path):
             continue  # a schema speaks of tensors and lists of them, not of what an object keeps for itself
         name = place.name
-        outcome = "torch raises" if leaf else "compiled code does not know, and may go on with the old values"
+        outcome = "torch raises" if leaf else "compiled code does not see the change and may use the old values"
         where = f" if `{name}` is on the CPU," if HOST in place.path else ""
         message = f"`{called(body)}` changes its argument `{name}`{where} without declaring it"
         advice = f"add `{name}` to `mutates_args`, or change a clone"
@@ -323,7 +323,7 @@ def _alias(
     if unchecked:
         severity = min(severity, Severity.NOTE if operator.api == "leaf_function" else Severity.WARNING)
         outcome = "compiled code treats it as a separate tensor: changes to one do not reach the other"
-    condition = ", if there is nothing to convert" if conversion or on_host else ""
+    condition = " if the conversion is a no-op" if conversion or on_host else ""
     message = f"`{called(body)}` returns {view} `{place.name}`{condition}"
     advice = f"return a clone: `{place.name}.clone()`"
     yield report_at(RULE, body, body.applied.span_of(at), message, note=outcome, help=advice, severity=severity)

@@ -200,7 +200,7 @@ def _tensors(body: Body, fake: Body) -> Iterator[Finding]:
         elif isinstance(its, ast.Name) and _is_parameter(fake_node, its.id) and not isinstance(mine, ast.Name):
             yield _returned_argument(body, fake, its)
         elif is_default(real_form, fake_form):
-            message = f"the fake of `{body.function}` returns the default dtype, the function that of an argument"
+            message = f"the fake of `{body.function}` returns the default dtype, the function an argument's"
             advice = "use `torch.empty_like`, `new_empty`, or pass `dtype`"
             yield _finding(body, fake, its, message, advice, Severity.NOTE)
 

@@ -32,7 +32,7 @@ def examine(body: Body) -> Iterator[Finding]:
     if reason is None:
         return
     for call in calls:
-        message = f"torch refuses `{called(body)}` ({reason.code}), and the region runs it in Python"
+        message = f"torch refuses `{called(body)}` ({reason.code}), and the region runs it in eager mode"
         note = "without `fullgraph=True` the graph breaks here silently"
         evidence = (Related(reason.span, reason.message),)
         advice = "compile with `fullgraph=True` to get an error instead"

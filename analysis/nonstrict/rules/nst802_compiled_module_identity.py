@@ -42,7 +42,7 @@ def examine(body: Body) -> Iterator[Finding]:
 def _told(misuse: Misuse) -> tuple[str, str]:
     """The message and the note."""
     if misuse.how == "isinstance":
-        note = f"that is an `OptimizedModule` around the `{misuse.text}`, and no `{misuse.text}`"
+        note = f"it is an `OptimizedModule` that wraps the `{misuse.text}`"
         return "`isinstance` is false for a compiled module", note
     if misuse.how == "saved":
         note = "its keys begin with `_orig_mod.`, and do not fit the module itself"

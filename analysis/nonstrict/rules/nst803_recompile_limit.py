@@ -22,7 +22,7 @@ def examine(body: Body) -> Iterator[Finding]:
     for one in body.recompilations:
         if one.limit:
             follows = (
-                f"torch gives up on `{body.function}`" if one.refused else f"`{body.function}` is recompiled for each"
+                f"torch gives up on `{body.function}`" if one.refused else f"`{body.function}` is recompiled each time"
             )
             message = f"{changes(one)}: {follows}"
             error = "Unsupported" if one.refused else "FailOnRecompileLimitHit"

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from nonstrict.findings import Finding
     from nonstrict.rules.base import Body
 
-_NOTE = "what the first call compiled runs in all calls that follow: they get its value, or fail"
+_NOTE = "later calls run the code of the first call: they use its value, or fail"
 _ADVICE = "keep the guard, or hold the value in a tensor"
 
-_LATE_NOTE = "Dynamo guards no hooks that are added: what the first call compiled runs without them in all later calls"
+_LATE_NOTE = "Dynamo does not guard added hooks: later calls run the code of the first call, without the hook"
 _LATE_ADVICE = (
     "register it before the first call, call `torch.compiler.reset()` afterwards, "
     "or set `torch._dynamo.config.skip_nnmodule_hook_guards = False`"

@@ -38,14 +38,14 @@ def how_often(one: Recompilation) -> str:
     """How often a region is compiled that torch does not give up for it."""
     if 2 < one.compilations == one.values or (one.settles and one.compilations > 2):
         return f"{one.compilations} times"
-    return "twice" if one.settles else "for each"  # there may be more than are seen
+    return "twice" if one.settles else "each time"  # there may be more than are seen
 
 
 def told(one: Recompilation) -> str:
     """What is not the same in all calls, and what that costs."""
     if one.refused:
         return f"{changes(one)}: given up"
-    return f"{changes(one)}: compiled {'for each until it is given up' if one.limit else how_often(one)}"
+    return f"{changes(one)}: compiled {'each time until it is given up' if one.limit else how_often(one)}"
 
 
 def use_instead(one: Recompilation) -> str:

@@ -21,12 +21,13 @@ class _Use(enum.Enum):
 
 
 #: What the functions of a module are used for, whatever each of them does.
-_OF_MODULES = {
+_OF_MODULES: dict[str, _Use | None] = {
     **dict.fromkeys(("absl.logging", "logging", "loguru", "tqdm", "traceback", "warnings"), _Use.MESSAGE),
     **dict.fromkeys(("datetime", "time", "timeit"), _Use.CLOCK),
     **dict.fromkeys(("numpy.random", "os.urandom", "random", "secrets", "uuid"), _Use.CHANCE),
     **dict.fromkeys(("torch.backends", "torch.cuda", "torch.random"), _Use.SETTING),
     **dict.fromkeys(("torch.nn", "torch.optim"), _Use.MADE),
+    "torch.nn.functional": None,
     **dict.fromkeys(("gc", "inspect", "sys", "types"), _Use.QUESTION),
     **dict.fromkeys(("csv", "glob", "io", "json", "os", "pathlib", "pickle", "shutil", "socket"), _Use.EXCHANGE),
     **dict.fromkeys(("subprocess", "tempfile"), _Use.EXCHANGE),
@@ -42,15 +43,15 @@ _OF_EFFECTS = {
 }
 
 _ELEMENT = "use `index_select` or `gather` with an index of one element: `x.index_select(0, place.view(1))`"
-_DRAWN = "draw outside the region and pass what is drawn, or draw a tensor and choose with `torch.where`"
-_CHOICE = "choose by `index_select` among stacked tensors, compute all and weigh them, or choose outside the region"
+_DRAWN = "draw outside the region and pass the value, or draw a tensor and choose with `torch.where`"
+_CHOICE = "choose by `index_select` among stacked tensors, compute all and weight them, or choose outside the region"
 _RECURRENT = (
     "call the layer outside the region, or use its cell (`nn.LSTMCell`) in a loop; "
     "`torch._dynamo.config.allow_rnn = True` is experimental"
 )
-_BRANCH = "return from both branches what is to change, and change it after `torch.cond`"
-_MESSAGE = "let the message capture nothing but plain numbers and texts, taken out before"
-_CHECKPOINT = "return from the checkpointed function what is to change, and change it after `checkpoint`"
+_BRANCH = "return the new values from both branches, and assign them after `torch.cond`"
+_MESSAGE = "let the message lambda capture only numbers and strings, bound before the call"
+_CHECKPOINT = "return the new values from the checkpointed function, and assign them after `checkpoint`"
 #: Advice for constructs that are no plain call, by key.
 _STATEMENTS = {
     "disabled-call:module": "call it before or after the compiled function, or compile it with the rest",
@@ -59,7 +60,7 @@ _STATEMENTS = {
     "function is pure",
     "stmt:raise": "raise outside the region, or remove the call of a function that always raises",
     "stmt:if-tensor": "use `torch.where` or `torch.cond`, or decide outside the region",
-    "stmt:if-tensor-literal": "decide on the plain number: torch makes a tensor of it that it does not look into",
+    "stmt:if-tensor-literal": "branch on the Python number before it becomes a tensor",
     "stmt:numpy-branch": "decide outside the region and pass a Python number; arrays are traced as tensors",
     "stmt:rnn-call": _RECURRENT,
     "stmt:lstm-call": _RECURRENT,
@@ -75,7 +76,7 @@ _STATEMENTS = {
     "stmt:checkpoint-append": _CHECKPOINT,
     "stmt:checkpoint-attribute": _CHECKPOINT,
     "stmt:checkpoint-attribute-tensor": _CHECKPOINT,
-    "stmt:deprecated-call": "call what replaces it",
+    "stmt:deprecated-call": "call its replacement",
     "stmt:class-definition": "define the class at the top of the module",
     "stmt:await": "await outside the region and pass the result",
     "stmt:data-ptr-arithmetic": "wrap what needs the address in a `torch.library.custom_op` with a `register_fake`",
@@ -93,9 +94,9 @@ _STATEMENTS = {
     "stmt:list-subscript-tensor-argument": _CHOICE,
     "stmt:list-subscript-tensor": _CHOICE,
     "stmt:dict-subscript-item": _CHOICE,
-    "call:torch._dynamo.graph_break": "remove the call, or compile without `fullgraph=True`",
-    "method:Optimizer.step": "call it outside the region, or compile it by itself: torch breaks the graph in front of "
-    "what it computes, and behind it",
+    "call:torch._dynamo.graph_break": "remove the call",
+    "method:Optimizer.step": "call it outside the region, or compile it by itself: torch breaks the graph before "
+    "and after it",
     "method:Optimizer.zero_grad": "call it outside the region",
     "method:Tensor.backward": "compile the forward pass and call `backward()` on what it returns",
     "call:torch.autograd.grad": "differentiate outside the region, or use `torch.func.grad`",

@@ -381,7 +381,7 @@ def _number_alone(value: Value, dynamic: Callable[[], bool]) -> str:
 
     Measured on torch 2.13: what comes of a size that is dynamic is taken, as it is symbolic then; `dynamic` tells so.
     """
-    what = "a flag alone" if value.kind is Kind.BOOL else "a whole number alone" if value.is_whole else ""
+    what = "only a bool" if value.kind is Kind.BOOL else "only an int" if value.is_whole else ""
     return "" if what and value.const is NO_CONSTANT and dynamic() else what
 
 

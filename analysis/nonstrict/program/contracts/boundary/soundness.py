@@ -139,7 +139,7 @@ def _dataclass(body: Interpreted, argument: BoundaryArgument, registration: Regi
         where = Related(span_of(owner.module.path, owner.offset, again), "computed again here")
         yield Fault(
             f"`__post_init__` of `{cls.name}` runs again on values that it has already changed",
-            "torch rebuilds the object inside the marked function by calling the class, and computes with others",
+            "torch rebuilds the object inside the marked function by calling the class, and computes with other values",
             "compute in a function that makes the object, and let `__post_init__` only check",
             (where,),
         )
@@ -170,7 +170,7 @@ def _own(cls: Class) -> list[Class]:
 
 
 def _lost(cls: Class, field: str, why: str, advice: str, flaw: Flaw = Flaw.OTHER) -> Fault:
-    note = "torch rebuilds the object inside the marked function without it, so the function sees its default, or none"
+    note = "torch rebuilds the object in the marked function without it, which sees its default or no such attribute"
     return Fault(f"`{field}` of `{cls.name}` {why}", note, advice, flaw=flaw, field=field)
 
 
@@ -194,14 +194,14 @@ def _node(body: Interpreted, argument: BoundaryArgument, registration: Registrat
         return
     lost = _forgotten(body, argument, registration, flatten)
     if lost:
-        why, advice = "is not kept by the registered functions", f"flatten `{lost}` too"
+        why, advice = "is lost by the registered functions", f"flatten `{lost}` too"
         yield _lost(cls, lost, why, advice, Flaw.NOT_FLATTENED)
         return
     moved = flatten_order.moved(registration)
     if set(moved) & _read_names(body):
         field, source = next((field, source) for field, source in moved.items() if field in _read_names(body))
         yield Fault(
-            f"the registered functions of `{cls.name}` do not agree on the order of the children",
+            f"flatten and unflatten of `{cls.name}` order the children differently",
             f"torch rebuilds the object inside the marked function with what was `{source}` as `{field}`",
             "flatten the attributes in the order in which the constructor takes them",
         )
@@ -209,7 +209,7 @@ def _node(body: Interpreted, argument: BoundaryArgument, registration: Registrat
     context = _context(body, argument, registration)
     if context:
         yield Fault(
-            f"the context that `{cls.name}` is flattened to holds {context}",
+            f"the pytree context of `{cls.name}` holds {context}",
             "torch cannot keep that as a constant: compilation fails",
             "keep plain values in the context, or register the class of the object with `register_constant`",
         )

@@ -50,6 +50,13 @@ class Compilations:
         self.bound_later: dict[tuple[Class, str], Value | None] = {}
         self.calls: dict[ast.AST, list[StaticCall]] = {}
 
+    def every(self) -> Iterator[CompileSite]:
+        """The applications, also those that the interpreter comes to while they are looked at."""
+        told: set[ast.AST] = set()
+        while new := self.at.keys() - told:
+            told |= new
+            yield from [self.at[node] for node in self.at if node in new]
+
     def site(self, frame: Frame, node: ast.AST) -> CompileSite:
         """The application at a node in the text that a frame runs."""
         if node not in self.at:

@@ -71,7 +71,7 @@ _FUNCTIONS = "called with several functions here"
 _GROWS_HERE = "grows here between the calls"
 _GROWS = "called with another length here"
 OF_TENSORS = {
-    "last size": "called with batches here, of which the last one is smaller",
+    "last size": "called with batches here; the last one is smaller",
     "rank": "called with tensors of another rank here",
     "strides": "called with a tensor of other strides here",
     "dtype": "called with a tensor of another dtype here",
