@@ -8,6 +8,7 @@
 #   make unbacked SEED=n  data-dependent sizes: composes and compiles bodies, prints where nonstrict says otherwise
 #   make golden  every finding of suites, corpus and examples again: tests/golden, to be read before a commit
 #   make bench   speed beside ruff, planted hazards   make dist   wheel and source archive
+#   make comparison  other tools beside nonstrict on the same programs: docs/comparison.md; RULES=f for semgrep
 #   make package    the VS Code extension with the server in it: dist/nonstrict-VERSION.vsix
 #   make site    the documentation as a site: dist/site; make site-serve shows it at http://127.0.0.1:8000
 #   make playground  the engine in the browser: site/playground/out
@@ -27,11 +28,11 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test fuzz lint format docs site site-serve graph-breaks guards knowledge unbacked golden bench dist
-.PHONY: client package playground pictures release clean
+.PHONY: help demo test fuzz lint format docs site site-serve graph-breaks guards knowledge unbacked golden bench
+.PHONY: comparison dist client package playground pictures release clean
 
 help:
-	@sed -n '2,15s/^#   //p' Makefile
+	@sed -n '2,16s/^#   //p' Makefile
 
 demo: $(VENV)/.torch
 	@echo '$$ nonstrict check --confirm examples'
@@ -90,6 +91,9 @@ golden: $(VENV)/.developer
 bench: $(VENV)/.developer
 	@$(BIN)/python bench/report.py $(BENCH_ARGS)
 
+comparison: $(VENV)/comparison/.stamp
+	@$(BIN)/python -m bench.comparison run $(if $(RULES),--rules $(RULES))
+
 dist: $(VENV)/.developer
 	@rm -rf dist
 	@$(BIN)/python -m hatchling build
@@ -140,6 +144,12 @@ $(VENV)/.developer: pyproject.toml | $(VENV)/bin/python
 	@echo 'Installing nonstrict, torch and the tools of its tests into $(VENV) ...' >&2
 	@$(PIP) -e '.[dev]'
 	@touch $(VENV)/.torch $@
+
+$(VENV)/comparison/.stamp: bench/comparison/requirements.txt $(VENV)/.developer
+	@echo 'Installing the other tools into $(VENV)/comparison ...' >&2
+	@$(PYTHON) -m venv $(VENV)/comparison
+	@$(VENV)/comparison/bin/python -m pip install -qq --disable-pip-version-check -r $<
+	@touch $@
 
 node_modules/.stamp: package.json client-vscode/package.json site/playground/package.json .npmrc
 	@sh scripts/system_packages.sh node

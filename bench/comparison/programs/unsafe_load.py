@@ -1,0 +1,24 @@
+"""A checkpoint is read with a full unpickler, which runs what the file says.
+
+area: security
+named: TOR102 S614 pickles-in-pytorch house-unsafe-load
+"""
+
+import tempfile
+from pathlib import Path
+
+import torch
+
+
+def load(path):
+    return torch.load(path, weights_only=False)  # hazard
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "checkpoint.pt")
+        torch.save({"weight": torch.ones(3)}, path)
+        return [load(path)["weight"].sum().item()]
+
+
+# truth: eager runs; aot_eager same; inductor same
