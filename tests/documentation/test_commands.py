@@ -32,7 +32,7 @@ PLACEHOLDERS = (
     ("--probe PATH ...", "--probe src/model.py"),
     ("FILE::FUNCTION --show", "train.py::doubled --show"),
     ("FILE::FUNCTION", "src/model.py::scaled"),
-    ("train.log", "traces.log"),
+    ("train.log", "src/model.py"),
     ("FILE", "src/model.py"),
     ("[PATH]", "src"),
     ("PATH ...", "src"),
