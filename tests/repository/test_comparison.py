@@ -48,10 +48,10 @@ def test_labels_say_what_was_measured(program: Program):
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("area", list(Area), ids=lambda area: area.value)
-def test_labels_are_true(area: Area, setting: Setting):
+@pytest.mark.parametrize("half", [0, 1])
+def test_labels_are_true(half: int, setting: Setting):
     pytest.importorskip("torch")
-    own = [program for program in PROGRAMS if program.area is area]
+    own = PROGRAMS[half::2]
     found = running.measured([program.path for program in own], setting, ("eager", "aot_eager"))
     expected = {
         program.name: "; ".join(part for part in program.truth.split("; ") if not part.startswith("inductor "))
