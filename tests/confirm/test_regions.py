@@ -183,7 +183,7 @@ def test_a_region_without_findings_is_run_too(project: Path) -> None:
     assert done.returncode == 0
     assert done.stdout.splitlines()[-4:] == [
         f"`Clean.forward` (model.py:{line_of('class Clean') + 1}), 1 call on aot_eager and inductor:",
-        "  graphs: 1, as foretold (operators: 2)",
+        "  graphs: 1, as predicted (operators: 2)",
         "  breaks: none",
         "  falls back to eager: no",
     ]

@@ -44,4 +44,4 @@ def test_the_place_is_told(tmp_path: Path) -> None:
     texts = {"settings.py": "import os\nos.environ['TORCHDYNAMO_DISABLE'] = '1'\n", "main.py": "import settings\n"}
     texts["main.py"] += "import torch\n@torch.compile\ndef region(x):\n    return x\n"
     wasted, _ = _looked_at(tmp_path, Case("", 0, texts))
-    assert wasted == ["`os.environ['TORCHDYNAMO_DISABLE'] = '1'` in settings.py:2 switches torch off"]
+    assert wasted == ["`os.environ['TORCHDYNAMO_DISABLE'] = '1'` in settings.py:2 switches compilation off"]

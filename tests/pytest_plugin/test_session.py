@@ -108,22 +108,22 @@ def test_each_region_is_told(followed: tuple[Outcome, Path]):
     assert {name for name, result in run.results.items() if result != "PASSED"} == {"test_fails"}
     assert section(run) == [
         "`Net.forward` (model.py:5), 1 test:",
-        "  graphs: 2, as foretold (operators: 1, 1)",
+        "  graphs: 2, as predicted (operators: 1, 1)",
         "  breaks:",
-        "    1. model.py:7:9: Failed to trace builtin operator (GB0059): foretold (NST701)",
+        "    1. model.py:7:9: Failed to trace builtin operator (GB0059): predicted (NST701)",
         "  falls back to eager: no",
         "`scaled` (model.py:11), 3 tests: 1 graph",
         "`plain` (model.py:15), 3 tests:",
-        "  graphs: 1, as foretold (operators: 1), 1 more in later calls",
+        "  graphs: 1, as predicted (operators: 1), 1 more in later calls",
         "  breaks: none",
         "  recompiled 1 time: the last guard that failed: tensor 'x' rank mismatch. expected 2, actual 1",
         "  falls back to eager: no",
         "`run` (helpers.py:16), 1 test:",
-        "  graphs: 1, as foretold (operators: 1)",
+        "  graphs: 1, as predicted (operators: 1)",
         "  breaks:",
         "    1. helpers.py:5:5: Call to `torch._dynamo.graph_break()` (GB0025): observed",
         "  falls back to eager: no",
-        "4 regions in 8 tests: 2 breaks (1 foretold by no finding), 1 recompilation.",
+        "4 regions in 8 tests: 2 breaks (1 predicted by no finding), 1 recompilation.",
     ]
 
 
