@@ -85,3 +85,12 @@ self.postMessage = (message) => {
 
 // The theme's own worker, whose name is that of its version: main.html hands it over.
 importScripts(`javascripts/workers/${location.search.slice(1)}`);
+
+// lunr.js 2.3.9 merges the nodes of its index that have the same key, and writes a key as labels and ids with nothing in
+// between: the edge `1` to node 12 and the edge `11` to node 2 look the same. Different nodes were merged so, and words
+// like `NST701` led to words that no page has. With separators, keys are the same for the same edges only.
+lunr.TokenSet.prototype.toString = function () {
+	if (this._str) return this._str;
+	const edges = Object.keys(this.edges).sort();
+	return (this.final ? "1" : "0") + edges.map((label) => `;${label}${this.edges[label].id}`).join("");
+};

@@ -10,6 +10,8 @@ import pytest
 from playwright.sync_api import expect
 
 from nonstrict.explain.pages import break_ids, page_of
+from nonstrict.rules.registry import RULES
+from scripts.generate_rule_docs import page_name
 from tests.browser import WITH_CHROMIUM
 
 if TYPE_CHECKING:
@@ -111,6 +113,20 @@ def test_every_message_of_torch_finds_its_page(visit: Visit):
     found = {page.title: titles.get(there, there) for page, there in zip(pages, first, strict=True)}
     assert {asked: title for asked, title in found.items() if words(asked) != words(title)} == {}
     assert milliseconds < 500
+
+
+def test_every_code_and_what_it_begins_with_finds_pages(visit: Visit):
+    """While a code is typed, each character is searched for."""
+    rules = {code: f"rules/{page_name(rule).removesuffix('.md')}/" for code, rule in RULES.items()}
+    breaks = {one: f"graph-breaks/{one.lower()}/" for one in break_ids()[::EACH]}
+    codes = rules | breaks
+    beginnings = sorted({code[:length] for code in codes for length in range(2, len(code))})
+    first: list[str]
+    with visit("start/") as window:
+        first, _ = window.evaluate(ASK, [*codes, *beginnings])
+    found = dict(zip([*codes, *beginnings], first, strict=True))
+    assert {code: found[code] for code, page in codes.items() if found[code] != page} == {}
+    assert [one for one in beginnings if not found[one]] == []
 
 
 def test_the_index_is_small(site: Path):
