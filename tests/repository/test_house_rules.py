@@ -18,7 +18,7 @@ AS_THEY_CAME = {"bench/gen_project.py", "bench/lsp_bench.py", "bench/floor_bench
 
 def sources() -> list[Path]:
     folders = ("analysis", "server", "scripts", "site", "bench", "tests", "examples", *CLIENT)
-    found = [path for folder in folders for kind in ("*.py", "*.ts") for path in (ROOT / folder).rglob(kind)]
+    found = [path for folder in folders for kind in ("*.py", "*.ts", "*.css") for path in (ROOT / folder).rglob(kind)]
     return sorted(path for path in found if path.relative_to(ROOT).as_posix() not in AS_THEY_CAME)
 
 

@@ -11,7 +11,7 @@ import type { Checked, Finding, Fix, Place, Severity } from "./records";
 import { compiled } from "./regions";
 import { watchScheme } from "./scheme";
 import { fragmentOf, LIMIT, LinkError, type Shared, sharedIn } from "./share";
-import css from "./style.css";
+import { STYLE } from "./style";
 import { Tabs } from "./tabs";
 
 /** What a pause in typing is, in milliseconds. */
@@ -78,7 +78,7 @@ class Playground implements Listener {
 	) {
 		const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
 		const sheet = new CSSStyleSheet();
-		sheet.replaceSync(css);
+		sheet.replaceSync(STYLE);
 		root.adoptedStyleSheets = [sheet];
 		const writing = element("div", { class: "editor" });
 		const bar = element(
