@@ -45,6 +45,19 @@ _PASTE = """
 """
 
 
+_HOLD = """
+() => {
+    const { postMessage } = Worker.prototype;
+    const held = [];
+    Worker.prototype.postMessage = function (...message) { held.push([this, message]); };
+    window.release = () => {
+        Worker.prototype.postMessage = postMessage;
+        for (const [worker, message] of held) worker.postMessage(...message);
+    };
+}
+"""
+
+
 _TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm"}
 
 
@@ -131,6 +144,15 @@ class Playground(NamedTuple):
         self.window.keyboard.press("Delete")
         self.writing.evaluate(_PASTE, text)
         self.is_checked()
+
+    @contextmanager
+    def unanswered(self) -> Generator[None]:
+        """Meanwhile the engine gets no question; afterwards it gets all of them."""
+        self.window.evaluate(_HOLD)
+        try:
+            yield
+        finally:
+            self.window.evaluate("release()")
 
     def choose(self, example: str) -> None:
         """Choose an example of the menu, and wait until it was checked."""

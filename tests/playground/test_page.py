@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tests.playground.driving import Playground
 
 BREAKS = "import torch\n\n\n@torch.compile\ndef step(x):\n    print(x)\n    return x + 1\n"
+TWO_BREAKS = BREAKS.replace("    return", "    y = x * 2\n    print(y)\n    return")
 UNICODE = "import torch\n\nnäme = '🙂🙂'\n\n\n@torch.compile\ndef step(x):\n    s = '🙂'; print(x, s)\n    return x\n"
 #: In the shadow root: what a page shows of the playground is there.
 INSIDE = HARD_TO_READ.replace("document.body", "ROOT").replace("document.querySelectorAll", "ROOT.querySelectorAll")
@@ -60,6 +61,36 @@ def test_a_click_applies_a_fix_and_one_undo_takes_it_back(page: Playground) -> N
     page.window.keyboard.press("Control+z")
     expect(page.status).to_have_text("1 warning")
     assert "logger.info" in page.text()
+
+
+def test_a_double_click_applies_one_fix(page: Playground) -> None:
+    page.write(TWO_BREAKS)
+    fixes = page.window.locator(".findings .fix")
+    expect(fixes).to_have_count(2)
+    with page.unanswered():
+        fixes.first.dblclick()
+    page.is_checked()
+    assert page.text() == TWO_BREAKS.replace("    print(x)\n", "")
+
+
+def test_no_fix_is_applied_to_another_text_than_its_own(page: Playground) -> None:
+    page.write(TWO_BREAKS)
+    fixes = page.window.locator(".fix")
+    expect(fixes).to_have_count(2)
+    page.writing.focus()
+    with page.unanswered():
+        page.window.keyboard.press("Control+Home")
+        page.window.keyboard.press("Enter")
+        page.window.locator(".cm-lintRange").first.hover()
+        expect(fixes).to_have_count(3)
+        assert fixes.evaluate_all("found => found.map((one) => one.disabled)") == [True] * 3
+        # Whatever is pressed before it is disabled.
+        fixes.evaluate_all("found => { for (const one of found) { one.disabled = false; one.click(); } }")
+        assert page.text() == f"\n{TWO_BREAKS}"
+    page.is_checked()
+    page.window.locator(".findings .fix").first.click()
+    expect(page.findings).to_have_count(1)
+    assert page.text() == "\n" + TWO_BREAKS.replace("    print(x)\n", "")
 
 
 def test_a_fix_behind_characters_of_two_units_is_made_at_its_place(page: Playground) -> None:

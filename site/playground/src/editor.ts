@@ -15,7 +15,7 @@ import {
 	tooltips,
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import { described } from "./findings";
+import { described, type Fixer } from "./findings";
 import { rangeOf } from "./positions";
 import type { Finding, Fix, Place } from "./records";
 
@@ -76,7 +76,7 @@ function extensions(label: string): Extension {
 }
 
 /** Draw findings; fixes are offered as far as they are known. */
-export function show(view: EditorView, findings: readonly Finding[], fix: (fix: Fix) => void): void {
+export function show(view: EditorView, findings: readonly Finding[], fixer: Fixer): void {
 	const drawn = findings.map((finding): Diagnostic => {
 		const { from, to } = rangeOf(view.state.doc, finding);
 		return {
@@ -84,7 +84,7 @@ export function show(view: EditorView, findings: readonly Finding[], fix: (fix: 
 			to,
 			severity: SEVERITIES[finding.severity],
 			message: finding.message,
-			renderMessage: () => described(finding, fix),
+			renderMessage: () => described(finding, fixer),
 		};
 	});
 	view.dispatch(setDiagnostics(view.state, drawn));

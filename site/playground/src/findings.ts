@@ -11,8 +11,15 @@ const MEANING = {
 	display: "A part is left for you to fill in",
 } as const;
 
+/** Applies the fixes of findings: only to the text that they were computed for. */
+export interface Fixer {
+	apply(fix: Fix): void;
+	/** Whether the findings on screen belong to the text as it is now. */
+	ready(): boolean;
+}
+
 /** All of a finding: message, note, help, related places, fixes. */
-export function described(finding: Finding, fix: (fix: Fix) => void, go?: (place: Place) => void): HTMLElement {
+export function described(finding: Finding, fixer: Fixer, go?: (place: Place) => void): HTMLElement {
 	const rows: Node[] = [element("p", { class: "message" }, prose(finding.message), " ", rule(finding))];
 	if (finding.note) {
 		rows.push(element("p", { class: "more" }, element("b", {}, "note "), prose(finding.note)));
@@ -30,7 +37,7 @@ export function described(finding: Finding, fix: (fix: Fix) => void, go?: (place
 		);
 	}
 	if (finding.fixes.length > 0) {
-		rows.push(element("div", { class: "fixes" }, ...finding.fixes.map((one) => button(one, fix))));
+		rows.push(element("div", { class: "fixes" }, ...finding.fixes.map((one) => button(one, fixer))));
 	}
 	return element("div", { class: "described" }, ...rows);
 }
@@ -48,11 +55,17 @@ export function place(at: Place, go?: (place: Place) => void): HTMLElement {
 		: element("span", {}, text);
 }
 
-function button(fix: Fix, apply: (fix: Fix) => void): HTMLElement {
+function button(fix: Fix, fixer: Fixer): HTMLElement {
 	const certainty = APPLICABILITY[fix.applicability];
 	return element(
 		"button",
-		{ type: "button", class: `fix ${fix.applicability}`, title: MEANING[fix.applicability], onclick: () => apply(fix) },
+		{
+			type: "button",
+			class: `fix ${fix.applicability}`,
+			title: MEANING[fix.applicability],
+			disabled: !fixer.ready(),
+			onclick: () => fixer.apply(fix),
+		},
 		"Fix: ",
 		prose(fix.message),
 		" ",
@@ -61,7 +74,7 @@ function button(fix: Fix, apply: (fix: Fix) => void): HTMLElement {
 }
 
 /** The list beside the editor. */
-export function listed(findings: readonly Finding[], fix: (fix: Fix) => void, go: (place: Place) => void): HTMLElement {
+export function listed(findings: readonly Finding[], fixer: Fixer, go: (place: Place) => void): HTMLElement {
 	return element(
 		"ol",
 		{ class: "findings" },
@@ -76,7 +89,7 @@ export function listed(findings: readonly Finding[], fix: (fix: Fix) => void, go
 					" ",
 					place(finding, go),
 				),
-				described(finding, fix, go),
+				described(finding, fixer, go),
 			),
 		),
 	);

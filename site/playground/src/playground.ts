@@ -5,7 +5,7 @@ import { element, plural } from "./dom";
 import { apply, editor, goTo, replace, show } from "./editor";
 import { Engine, type Listener, type State } from "./engine";
 import { exampleGroups, FIRST, find, type Group } from "./examples";
-import { listed } from "./findings";
+import { type Fixer, listed } from "./findings";
 import { beside, playgroundAddress } from "./places";
 import type { Checked, Finding, Fix, Place, Severity } from "./records";
 import { compiled } from "./regions";
@@ -50,6 +50,7 @@ export function openInline(host: HTMLElement, code: string, closed: () => void):
 
 class Playground implements Listener {
 	private readonly name = `program-${++count}`;
+	private readonly root: ShadowRoot;
 	private readonly view: EditorView;
 	private readonly tabs = new Tabs("Results", ["Findings", "What is compiled"]);
 	private readonly panel = element("div", { class: "panel", "aria-busy": "true" }, this.tabs.list, ...this.tabs.panels);
@@ -68,6 +69,8 @@ class Playground implements Listener {
 	private readonly unwatch: () => void;
 	private timer = 0;
 	private asked = 0;
+	/** The text that the findings on screen belong to. */
+	private painted: string | null = null;
 	private groups: Group[] = [];
 
 	constructor(
@@ -77,6 +80,7 @@ class Playground implements Listener {
 		private readonly closed: () => void = () => undefined,
 	) {
 		const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+		this.root = root;
 		const sheet = new CSSStyleSheet();
 		sheet.replaceSync(STYLE);
 		root.adoptedStyleSheets = [sheet];
@@ -194,11 +198,14 @@ class Playground implements Listener {
 	}
 
 	private paint(findings: readonly Finding[]): void {
-		show(this.view, findings, this.fix);
-		const shown =
-			findings.length > 0 ? listed(findings, this.fix, this.go) : element("p", { class: "nothing" }, "Nothing found.");
-		this.tabs.fill(FINDINGS, findings.length, shown);
+		this.painted = this.text();
 		this.waiting(false);
+		show(this.view, findings, this.fixer);
+		const shown =
+			findings.length > 0
+				? listed(findings, this.fixer, this.go)
+				: element("p", { class: "nothing" }, "Nothing found.");
+		this.tabs.fill(FINDINGS, findings.length, shown);
 	}
 
 	// -- what people do -------------------------------------------------------------------------------------------------
@@ -216,7 +223,7 @@ class Playground implements Listener {
 		if (text.length > LIMIT) {
 			this.tabs.fill(FINDINGS, null, element("p", { class: "nothing" }, tooLong(text)));
 			this.tabs.fill(COMPILED, null);
-			show(this.view, [], this.fix);
+			show(this.view, [], this.fixer);
 			this.say("Not checked");
 			this.waiting(false);
 			return;
@@ -224,18 +231,26 @@ class Playground implements Listener {
 		shared().check(this.name, this.torch.value, text);
 	}
 
-	/** Whether what is shown is of an earlier text. */
+	/** Whether what is shown is of an earlier text; its fixes are of no use then. */
 	private waiting(waits: boolean): void {
 		this.panel.setAttribute("aria-busy", String(waits));
+		for (const button of this.root.querySelectorAll<HTMLButtonElement>("button.fix")) {
+			button.disabled = waits;
+		}
 	}
 
 	private waits(): boolean {
 		return this.panel.getAttribute("aria-busy") === "true";
 	}
 
-	private readonly fix = (fix: Fix): void => {
-		apply(this.view, fix);
-		this.view.focus();
+	private readonly fixer: Fixer = {
+		ready: () => !this.waits() && this.painted === this.text(),
+		apply: (fix: Fix) => {
+			if (this.fixer.ready()) {
+				apply(this.view, fix);
+				this.view.focus();
+			}
+		},
 	};
 
 	private readonly go = (place: Place): void => goTo(this.view, place);
