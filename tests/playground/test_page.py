@@ -11,6 +11,8 @@ from playwright.sync_api import expect
 from tests.report.test_page import CONTRAST, HARD_TO_READ
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Route
+
     from tests.playground.driving import Playground
 
 BREAKS = "import torch\n\n\n@torch.compile\ndef step(x):\n    print(x)\n    return x + 1\n"
@@ -143,6 +145,45 @@ def test_a_link_brings_the_program_back(page: Playground, text: str) -> None:
     assert page.text().split("\n")[:10] == text.split("\n")[:10]
 
 
+def test_a_link_of_the_default_release_chooses_it(page: Playground) -> None:
+    release = page.window.get_by_label("Release of torch")
+    release.select_option("2.13")
+    fragment = shared(page)
+    assert "torch" not in fragment
+    release.select_option("2.12")
+    page.choose("gate")
+    expect(release).to_have_value("2.12")
+    page.follow("")
+    page.follow(fragment)
+    expect(release).to_have_value("2.13")
+
+
+def test_what_is_there_before_the_examples_stays(page: Playground) -> None:
+    """A text that is typed, and a link that is followed, while the examples are loaded."""
+    fragment = shared(page)
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.window.route("**/examples.json*", hold)
+    examples = page.window.get_by_label("Examples").locator("option")
+    for follows in (False, True):
+        page.window.evaluate("history.replaceState(null, '', location.pathname)")
+        with page.window.expect_request("**/examples.json*"):
+            page.window.reload()
+        if follows:
+            page.window.evaluate("fragment => { location.hash = fragment; }", fragment)
+        else:
+            page.writing.press_sequentially("mine")
+        expect(page.writing).to_contain_text("Encoder" if follows else "mine")
+        waiting.pop().continue_()
+        expect(examples).not_to_have_count(1)
+        expect(page.writing).to_contain_text("Encoder" if follows else "mine")
+        expect(page.window.get_by_label("Examples")).to_have_value("")
+    page.window.unroute("**/examples.json*")
+
+
 def shared(page: Playground) -> str:
     """The fragment of the link to the program."""
     page.is_checked()
@@ -156,6 +197,13 @@ def test_a_broken_link_says_so(page: Playground, code: str) -> None:
     page.follow(f"code={code}")
     expect(page.window.get_by_role("alert")).to_contain_text("The link holds no program")
     assert page.codes() == ["NST701"]
+
+
+def test_a_fragment_that_is_no_program_ends_the_complaint_about_a_link(page: Playground) -> None:
+    page.follow("code=AAAA")
+    expect(page.window.get_by_role("alert")).to_be_visible()
+    page.follow("findings")
+    expect(page.window.get_by_role("alert")).to_be_hidden()
 
 
 def test_a_link_that_holds_too_much_is_refused(page: Playground) -> None:

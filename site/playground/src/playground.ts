@@ -10,7 +10,7 @@ import { beside, playgroundAddress } from "./places";
 import type { Checked, Finding, Fix, Place, Severity } from "./records";
 import { compiled } from "./regions";
 import { watchScheme } from "./scheme";
-import { fragmentOf, LIMIT, LinkError, type Shared, sharedIn } from "./share";
+import { fragmentOf, LIMIT, LinkError, sharedIn } from "./share";
 import { STYLE } from "./style";
 import { Tabs } from "./tabs";
 
@@ -35,9 +35,9 @@ function shared(): Engine {
 /** A playground of its own: with examples, and a program from the address or else the first example. */
 export async function openFull(host: HTMLElement): Promise<Playground> {
 	const made = new Playground(host, "", "full");
-	await made.begin(location.hash, host.dataset.example ?? FIRST);
 	// A link that is pasted while the page is open.
 	window.addEventListener("hashchange", () => made.open(location.hash));
+	await made.begin(location.hash, host.dataset.example ?? FIRST);
 	return made;
 }
 
@@ -72,6 +72,10 @@ class Playground implements Listener {
 	/** The text that the findings on screen belong to. */
 	private painted: string | null = null;
 	private groups: Group[] = [];
+	/** The number of the latest link. */
+	private link = 0;
+	/** Whether a program came from a link. */
+	private linked = false;
 
 	constructor(
 		host: HTMLElement,
@@ -115,33 +119,37 @@ class Playground implements Listener {
 		}
 	}
 
-	/** Show the program of the address, or an example. */
+	/** Show the program of the address, or an example if nothing else came while it was loaded. */
 	async begin(fragment: string, example: string): Promise<void> {
-		const given = await this.open(fragment);
+		await this.open(fragment);
 		try {
 			this.fillExamples(await exampleGroups());
 		} catch (error) {
 			this.warn(String(error));
 		}
-		if (!given) {
-			this.show({ code: find(this.groups, example)?.code ?? "", torch: null });
+		if (!this.linked && this.text() === "") {
+			this.show(find(this.groups, example)?.code ?? "");
 			this.examples.value = example;
 		}
 	}
 
-	/** Show the program of an address; whether it holds one. */
-	async open(fragment: string): Promise<boolean> {
+	/** Show the program of an address, if it holds one; of two links, the later one counts. */
+	async open(fragment: string): Promise<void> {
+		const link = ++this.link;
+		this.warn("");
 		try {
 			const given = await sharedIn(fragment);
-			if (given) {
-				this.warn("");
-				this.show(given);
+			if (given && link === this.link) {
+				this.linked = true;
 				this.examples.value = "";
+				// A link without a release means the default, whatever was chosen before.
+				this.torch.value = BUILT.torches.find((release) => release === given.torch) ?? BUILT.torches[0] ?? "";
+				this.show(given.code);
 			}
-			return given !== null;
 		} catch (error) {
-			this.warn(error instanceof LinkError ? error.message : String(error));
-			return false;
+			if (link === this.link) {
+				this.warn(error instanceof LinkError ? error.message : String(error));
+			}
 		}
 	}
 
@@ -255,10 +263,7 @@ class Playground implements Listener {
 
 	private readonly go = (place: Place): void => goTo(this.view, place);
 
-	private show({ code, torch }: Shared): void {
-		if (torch && BUILT.torches.includes(torch)) {
-			this.torch.value = torch;
-		}
+	private show(code: string): void {
 		this.edited();
 		replace(this.view, code);
 	}
@@ -300,7 +305,7 @@ class Playground implements Listener {
 			const chosen = find(this.groups, this.examples.value);
 			if (chosen) {
 				this.warn("");
-				this.show({ code: chosen.code, torch: null });
+				this.show(chosen.code);
 			}
 		});
 		return [this.examples, this.torch, button("Share", "Copy a link to this program", () => this.share())];
