@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from typing import TYPE_CHECKING
 
@@ -84,6 +85,17 @@ def test_examples_are_tried_in_place_with_one_engine(rule_page: Playground) -> N
     rule = first.get_by_role("link", name="NST701 graph-break").first
     assert str(rule.evaluate("link => link.href")).endswith("/rules/graph-break/")
     assert window.locator("pre").first.is_hidden()
+
+
+def test_the_time_is_that_of_the_check(rule_page: Playground) -> None:
+    """Not that of loading the engine, here more than a second, nor that since the page was opened."""
+    window = rule_page.window
+    window.route("**/engine.zip*", lambda route: (window.wait_for_timeout(1_000), route.continue_()))
+    began = window.evaluate("performance.now()")
+    window.get_by_role("button", name="Try it").first.click()
+    shown = window.locator(".time")
+    expect(shown).to_have_text(re.compile(r"^in \d+ ms$"))
+    assert int(shown.inner_text().split()[1]) < window.evaluate("performance.now()") - began - 1_000
 
 
 def test_an_editor_can_be_reset_and_closed(rule_page: Playground) -> None:

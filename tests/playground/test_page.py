@@ -281,6 +281,12 @@ def test_all_text_has_enough_contrast(page: Playground, scheme: str) -> None:
         assert hard == []
 
 
+def test_marks_are_beside_the_middle_of_their_lines(page: Playground) -> None:
+    places = [page.window.locator(one).bounding_box() for one in (".cm-lint-marker", ".cm-line:has(.cm-lintRange)")]
+    mark, line = (place["y"] + place["height"] / 2 for place in places if place)
+    assert abs(mark - line) < 1
+
+
 @pytest.mark.parametrize("width", [360, 1_400])
 def test_nothing_scrolls_sideways(page: Playground, width: int) -> None:
     page.window.set_viewport_size({"width": width, "height": 800})

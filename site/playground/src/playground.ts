@@ -171,6 +171,7 @@ class Playground implements Listener {
 	state(state: State): void {
 		// Where nothing is waited for, what is shown still holds, though the engine may be started again.
 		if (state.kind === "ready" && this.waits()) {
+			this.asked = performance.now(); // loading took its time, and is over
 			this.say("Checking");
 		} else if (state.kind === "failed" || (state.kind === "loading" && this.waits())) {
 			this.tabs.fill(FINDINGS, null, state.kind === "loading" ? loading(state) : failed(state.reason));
