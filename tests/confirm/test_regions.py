@@ -203,7 +203,7 @@ def test_a_region_that_torch_is_switched_off_for_is_not_run(tmp_path: Path) -> N
     assert done.returncode == 2
     assert done.stderr.strip() == "nonstrict: Nothing is compiled of `plain`: `disable=True`"
     done = run(tmp_path, "confirm", "model.py::<lambda>")
-    assert done.stderr.strip().endswith("`torch.compiler.set_stance('force_eager')` in line 3 switches torch off")
+    assert done.stderr.strip().endswith("`torch.compiler.set_stance('force_eager')` in line 3 switches compilation off")
 
 
 def test_observed_breaks_are_suppressed_as_any_finding_and_kept(
