@@ -137,6 +137,22 @@ def symbolic():
     torch.fx.symbolic_trace(torch.compile(lambda x: x + 1, backend="eager"))
 
 
+def symbolic_module():
+    torch.fx.symbolic_trace(torch.compile(nn.Linear(3, 3), backend="eager"))
+
+
+def symbolic_branch():
+    torch.fx.symbolic_trace(lambda x: x if x.sum() > 0 else -x)
+
+
+def returned_input():
+    @torch.library.custom_op("explained::same", mutates_args=())
+    def same(x: torch.Tensor) -> torch.Tensor:
+        return x
+
+    same(torch.ones(3))
+
+
 def generator():
     generator = torch.Generator()
 
