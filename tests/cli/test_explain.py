@@ -67,9 +67,10 @@ def test_an_error_with_a_place(nonstrict: Command, project: Path):
 
 
 def test_an_error_without_a_finding(nonstrict: Command, project: Path):
-    outcome = nonstrict("explain", "-", stdin=ERROR.replace("bad.py", "clean.py"))
+    outcome = nonstrict("explain", "-", stdin=ERROR.replace("/home/ci/job/bad.py", "clean.py"))
     assert "    nonstrict has no finding there.\n" in outcome.out
     assert "    The text quotes another line: the code was edited since.\n" in outcome.out
+    assert "/home/ci/job/clean.py:8 may be clean.py\n" in nonstrict("explain", ERROR.replace("bad", "clean")).out
     assert "elsewhere.py:8 is no file of this project" in nonstrict("explain", ERROR.replace("bad", "elsewhere")).out
 
 

@@ -47,11 +47,41 @@ def test_what_may_be_several_files(root: Path):
 
 
 def test_a_line_that_was_edited(root: Path):
-    assert place(root, "/home/ci/train.py", "y = 4") == "train.py edited"
+    assert place(root, "train.py", "y = 4") == "train.py edited"
+    assert place(root, "/home/ci/a/model.py", "x = 4") == "a/model.py edited"
+
+
+def test_the_name_of_a_file_alone_is_not_enough(root: Path):
+    (root / "pkg").mkdir()
+    (root / "pkg" / "utils.py").write_text("a = 1\nb = 2\n", encoding="utf-8")
+    assert place(root, "/elsewhere/utils.py") == "any of 1"
+    assert place(root, "/elsewhere/utils.py", "c = 3") == "any of 1"
+    assert place(root, "/elsewhere/utils.py", "a = 1") == "pkg/utils.py"
+    assert place(root, "/elsewhere/utils.py", "b = 2") == "pkg/utils.py edited"
+    assert place(root, "/elsewhere/train.py", "c = 3") == "any of 1"
+
+
+def test_torch_of_a_checkout_is_a_library(root: Path):
+    for name in ("utils.py", "torch/nn/functional.py"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("x = 1\n", encoding="utf-8")
+    assert place(root, "/home/me/src/pytorch/torch/_dynamo/utils.py") == "none"
+    assert place(root, "/home/me/src/pytorch/torch/_dynamo/utils.py", "x = 1") == "none"
+    assert place(root, "C:\\src\\pytorch\\torch\\_inductor\\utils.py") == "none"
+    assert place(root, "/home/me/src/mine/torch/nn/functional.py") == "torch/nn/functional.py"
+    assert place(root, "torch/nn/functional.py") == "torch/nn/functional.py"
 
 
 @pytest.mark.parametrize(
-    "path", ["/opt/lib/python3.11/site-packages/torch/train.py", "/usr/lib/python3.11/train.py", "<string>", ""]
+    "path",
+    [
+        "/opt/lib/python3.11/site-packages/torch/train.py",
+        "/usr/lib/python3.11/train.py",
+        "C:\\Users\\me\\AppData\\Local\\Programs\\Python\\Python311\\Lib\\train.py",
+        "C:\\Users\\me\\miniconda3\\envs\\job\\Lib\\train.py",
+        "<string>",
+        "",
+    ],
 )
 def test_libraries_are_left_out(root: Path, path: str):
     assert place(root, path) == "none"

@@ -137,7 +137,7 @@ def _unplaced(place: Unplaced, context: Context) -> str:
         return f"{given} is no file of this project"
     names = [one_line(context.relative(path)) for path in place.candidates[:_FINDINGS]]
     more = f" and {len(place.candidates) - _FINDINGS} more" if len(place.candidates) > _FINDINGS else ""
-    return f"{given} may be any of {', '.join(names)}{more}"
+    return f"{given} may be {'any of ' if len(place.candidates) > 1 else ''}{', '.join(names)}{more}"
 
 
 def record(told: Explained, context: Context) -> ExplainedRecord:
