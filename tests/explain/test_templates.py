@@ -53,6 +53,20 @@ def test_a_short_text_is_a_line_by_itself():
     assert found(["limit ({...})"], "torch hit the limit (8)") == []
 
 
+def test_a_short_name_of_a_break_needs_words_of_torch():
+    name = Template("Import failure", of_break=True)
+    assert list(name.found(squeezed(["error: Import failure"]))) == []
+    assert list(name.found(squeezed(["Unsupported: Import failure"]))) == [(12, 25)]
+    assert list(name.found(squeezed(["x: Import failure", "Explanation: y"]))) == [(2, 15)]
+    assert not Template("Unsupported context manager", of_break=True).contains("unsupportedcontextmanager")
+    assert Template("Unsupported context manager").contains("unsupportedcontextmanager")
+
+
+def test_a_name_of_a_break_with_a_place_is_all_of_its_line():
+    name = Template("{...} is not traced by {...}", of_break=True)
+    assert len(list(name.found(squeezed(["Explanation: it is not traced by us"])))) == 1
+
+
 def test_messages_are_found_in_the_order_of_the_text():
     first, second = "this is the first message of torch", "this is the second message of torch"
     assert found([first, second], second, first, second) == [second, first, second]

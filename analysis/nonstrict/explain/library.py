@@ -126,7 +126,8 @@ def library() -> Library:
         key = squeezed_text(text)
         texts.setdefault(key, text)
         owners.setdefault(key, []).append(owner)
-    return Library(tuple(map(Template, texts.values())), tuple(map(tuple, owners.values())))
+    templates = (Template(text, of_break=set(owners[key]) <= break_texts().keys()) for key, text in texts.items())
+    return Library(tuple(templates), tuple(map(tuple, owners.values())))
 
 
 def _texts() -> Iterator[tuple[str, str]]:

@@ -1,4 +1,7 @@
-"""The pages that are nearest to a text that none fits, by the words they share: a guess, and said to be one."""
+"""The pages that are nearest to a text that none fits, by the words they share: a guess, and said to be one.
+
+Names of graph breaks are the words of many programs. Where one stands in the text, its page comes first.
+"""
 
 from __future__ import annotations
 
@@ -29,19 +32,27 @@ _EMPTY = frozenset(
 
 def nearest(text: str) -> list[str]:
     """The ids of the pages nearest to a text, the nearest first; nothing where none is near."""
-    words = _words([text[:_LONGEST]])
+    text = text[:_LONGEST]
+    words, called = _words([text]), _titles(text.lower())
     known, weights = _index()
     unknown = max(weights.values(), default=1.0)
     total = sum(weights.get(word, unknown) for word in words)
     if not total:
-        return []
+        return called
     scores: dict[str, float] = {}
     for name, own in known.items():
         shared = words & own
         if len(shared) >= _LEAST_WORDS:
             scores[name] = sum(weights[word] for word in shared) / total
     best = sorted((name for name, score in scores.items() if score >= _LEAST), key=lambda name: (-scores[name], name))
-    return best[:_MOST]
+    return list(dict.fromkeys((*called, *best)))[:_MOST]
+
+
+def _titles(text: str) -> list[str]:
+    """The ids of the breaks whose names stand in a text, the longest first."""
+    names = {name: told.title.lower() for name, told in break_texts().items() if told.title.lower() in text}
+    whole = (name for name, title in names.items() if re.search(rf"(?<!\w){re.escape(title)}(?!\w)", text))
+    return sorted(whole, key=lambda name: (-len(names[name]), name))
 
 
 def _words(texts: Iterable[str]) -> set[str]:

@@ -1,7 +1,8 @@
 """Texts of torch with places where it puts something in, and where they stand in a pasted text.
 
 `{...}` in a template is a place: it matches anything, up to a limit. All else is literal. White space does not count,
-so that lines may be wrapped anywhere, nor does case. A template of few letters has to be a line of its own.
+so that lines may be wrapped anywhere, nor does case. A template of few letters has to be a line of its own. Names of
+graph breaks are the words of many programs: those of few letters need torch's own words around them.
 """
 
 from __future__ import annotations
@@ -21,6 +22,11 @@ _LONGEST = 2_000
 _MOST = 500
 #: Templates with fewer literal characters are compared with whole lines.
 _SHORT = 24
+#: The same of names and explanations of breaks.
+_SHORT_BREAK = 36
+#: What torch writes before a name or an explanation of a break, without white space and in lower case.
+_BEFORE_BREAK = re.compile(r"(?:.*torch\._dynamo\.exc\.)?unsupported:|graphbreakreason:|explanation:")
+_EXPLAINED = "explanation:"
 #: Above this many characters, templates are left out of which a word is missing.
 _LARGE = 200_000
 _WORD = re.compile(r"[a-z_]{4,}")
@@ -41,19 +47,34 @@ class Squeezed(NamedTuple):
         start = self.starts[self.line_at(offset)]
         return offset == start or self.text[offset - 1] == ":"
 
+    def line_end(self, offset: int) -> int:
+        """Where the line ends that holds the character before an offset."""
+        following = self.line_at(offset - 1) + 1
+        return self.starts[following] if following < len(self.starts) else len(self.text)
+
+    def is_break(self, start: int, end: int) -> bool:
+        """Whether a range is a whole line, or stands in torch's form of a graph break."""
+        first = self.starts[self.line_at(start)]
+        if self.text.startswith(_EXPLAINED, end) and self.begins_line(start):
+            return True
+        is_named = start == first or _BEFORE_BREAK.fullmatch(self.text, first, start) is not None
+        return is_named and self.ends_line(end)
+
     def ends_line(self, offset: int) -> bool:
         """Whether nothing stands behind an offset in its line."""
         return offset == len(self.text) or self.starts[self.line_at(offset)] == offset
 
 
 class Template:
-    """A text of torch, to be looked for."""
+    """A text of torch, to be looked for; `of_break` if it is a name or an explanation of a graph break."""
 
-    __slots__ = ("_opens", "anchor", "length", "parts", "text", "words")
+    __slots__ = ("_of_break", "_opens", "_short", "anchor", "length", "parts", "text", "words")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, of_break: bool = False) -> None:
         """Take it apart at its places."""
         self.text = text
+        self._of_break = of_break
+        self._short = _SHORT_BREAK if of_break else _SHORT
         self.parts = [part for one in text.split(PLACE) if (part := squeezed_text(one))]
         self._opens = (text.startswith(PLACE), text.endswith(PLACE))
         self.length = sum(map(len, self.parts))
@@ -72,12 +93,12 @@ class Template:
                 return
             last = at + len(part)
             start, end = self._before(text, at), self._behind(text, last)
-            if start >= 0 and end >= 0 and (self.length >= _SHORT or self._is_line(where, start, end)):
+            if start >= 0 and end >= 0 and (self.length >= self._short or self._is_line(where, start, end)):
                 yield start, end
 
     def contains(self, excerpt: str) -> bool:
         """Whether a text without white space is part of its literal text, and long enough to say something."""
-        return len(excerpt) >= _SHORT and any(excerpt in part for part in self.parts)
+        return len(excerpt) >= self._short and any(excerpt in part for part in self.parts)
 
     def _before(self, text: str, start: int) -> int:
         for part in reversed(self.parts[: self.anchor]):
@@ -96,6 +117,9 @@ class Template:
 
     def _is_line(self, where: Squeezed, start: int, end: int) -> bool:
         """Whether nothing else stands in its lines, but for what its places match."""
+        if self._of_break:
+            start = where.starts[where.line_at(start)] if self._opens[0] else start
+            return where.is_break(start, where.line_end(end) if self._opens[1] else end)
         return (self._opens[0] or where.begins_line(start)) and (self._opens[1] or where.ends_line(end))
 
 
