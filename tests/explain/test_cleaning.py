@@ -34,6 +34,13 @@ def test_what_stands_before_a_line_goes(before: str):
     assert [line.text for line in cleaned(f"{before}{TEXT}\n")] == [TEXT]
 
 
+def test_who_wrote_a_line():
+    text = f"[rank3]:{TEXT}\n(Worker pid=7) {TEXT}\ntrainer-1  | {TEXT}\n{TEXT}"
+    lines = cleaned(text)
+    assert [line.writer for line in lines] == ["[rank3]:", "(Worker pid=7)", "trainer-1", ""]
+    assert {line.text for line in lines} == {TEXT}
+
+
 @pytest.mark.parametrize("text", ["  File 'a.py', line 3", "    x = y", "Error: no", "x | y", "a.py:3: note"])
 def test_what_belongs_to_a_line_stays(text: str):
     assert [line.text for line in cleaned(text)] == [text]
@@ -58,5 +65,8 @@ def test_no_escape_is_left(text: str):
 def test_bytes():
     assert decoded(TEXT.encode("utf-16")) == TEXT
     assert decoded(b"\xef\xbb\xbfa\xff") == "a\ufffd"
+    assert decoded(TEXT.encode("utf-16-le")) == TEXT
+    assert decoded(TEXT.encode("utf-16-be")) == TEXT
+    assert decoded(f"{TEXT} \u201cx\u201d".encode("utf-16-le")) == f"{TEXT} \u201cx\u201d"
     with pytest.raises(NoTextError, match="binary"):
         decoded(b"\x7fELF\0\0\0")

@@ -45,6 +45,10 @@ def test_every_text_is_answered_with_its_page():
     [
         ("see https://meta-pytorch.github.io/compile-graph-break-site/gb/gb0059.html", [("GB0059",)]),
         ("is GB0059 bad?", [("GB0059",)]),
+        ("It breaks the graph (GB0059)\nat two places (GB0007, GB0059)", [("GB0059", "GB0007")]),
+        ("Graph break GB0059 at\nthe second line", [("GB0059",)]),
+        ("Disk: 10 GB0012 used", []),
+        ("Volumes:\nGB0012 used, GB0007 free", []),
         ("warning[NST701] graph-break", [("NST701",)]),
         ("/runs/NST701/model.py and GB9998", []),
         ("Unsupported: Tensor.tolist() with non-integer tensor", [("GB0109",)]),
@@ -59,6 +63,39 @@ def test_every_text_is_answered_with_its_page():
 )
 def test_short_texts(text: str, expected: list[tuple[str, ...]]):
     assert pages(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "guess"),
+    [
+        ("KeyError: key not found in dict", "GB0196"),
+        ("main.cl:12:5: error: Unsupported function call", "GB0147"),
+        ("2024-05-01 ERROR: Import failure", "GB0069"),
+        ("npm warn config: proxy not set", "GB0205"),
+        ("polars.exceptions.ComputeError: Unsupported method call", "GB0156"),
+        ("ComputeError: Unsupported context manager", "GB0142"),
+        ("NotImplementedError: This abstract method must be implemented", "GB0118"),
+    ],
+)
+def test_texts_of_other_programs_are_a_guess(text: str, guess: str):
+    assert pages(text) == []
+    assert guess in nearest(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Import failure",
+        "Unsupported: Import failure",
+        "torch._dynamo.exc.Unsupported: Import failure",
+        "FAILED a.py::test - torch._dynamo.exc.Unsupported: Import failure",
+        "Graph Break Reason: Import failure",
+        "V0130 10:00:00.0 1 torch/_dynamo/x.py:1] [0/0] [__graph_breaks] Import failure",
+        "cannot trace: Import failure\n  Explanation: no such module",
+    ],
+)
+def test_a_short_name_of_a_break_in_a_form_of_torch(text: str):
+    assert pages(text) == [("GB0069",)]
 
 
 @pytest.mark.parametrize(

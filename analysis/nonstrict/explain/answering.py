@@ -15,7 +15,7 @@ from nonstrict.explain.nearest import nearest
 from nonstrict.explain.places import Finder, Place, Unplaced
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from nonstrict.check.files import NestedSettings
     from nonstrict.check.run import CheckResult
@@ -77,21 +77,26 @@ def _shown(paths: Iterable[str]) -> list[str]:
 
 def _answer(message: Message, places: Sequence[Place | Unplaced], findings: Findings | None) -> Answer:
     """The answer about the innermost place of the project: about one around it, if only there something is found."""
-    pages = tuple(map(page, message.pages))
     known = [one for one in reversed(places) if isinstance(one, Place)]
     if not known or findings is None:
-        return Answer(pages, message, next(iter(reversed(places)), None))
+        return Answer(_decided(message, ()), message, next(iter(reversed(places)), None))
     found = [(one, findings.at(one, message.rules)) for one in known]
     place, there = next(
         (one for one in found if message.rules & {each.code for each in one[1].findings} and not one[1].nearby),
         found[0],
     )
-    return Answer(_decided(pages, message.rules, there.findings), message, place, there)
+    return Answer(_decided(message, there.findings), message, place, there)
 
 
-def _decided(pages: tuple[Page, ...], rules: Collection[str], findings: Iterable[Diagnostic]) -> tuple[Page, ...]:
-    """The pages of a message: of several rules of which torch says the same, those that are found at the place."""
-    found = dict.fromkeys(one.code for one in findings if one.code in rules)
-    if not found or not any(one.kind is Kind.RULE for one in pages):
+def _decided(message: Message, findings: Iterable[Diagnostic]) -> tuple[Page, ...]:
+    """The pages of a message: of several rules of which torch says the same, those that are found at the place.
+
+    Where none is found, what holds without a rule comes first.
+    """
+    pages = tuple(map(page, message.pages))
+    found = dict.fromkeys(one.code for one in findings if one.code in message.rules)
+    if not found:
+        return (*map(page, message.general), *pages)
+    if not any(one.kind is Kind.RULE for one in pages):
         return pages
     return (*map(page, found), *(one for one in pages if one.kind is not Kind.RULE))

@@ -60,11 +60,17 @@ class Findings:
         if source is None:
             return
         code = Code(source)
-        function = code.anchor(place.line).function
+        function = _function_at(code, place.line)
         for one in self._result.diagnostics:
             is_here = os.path.abspath(one.location.path) == place.path
-            if function and is_here and code.anchor(one.location.row).function == function:
+            if function and is_here and _function_at(code, one.location.row) == function:
                 yield one
+
+
+def _function_at(code: Code, line: int) -> tuple[str, int] | None:
+    """The innermost function around a line, and where it begins: several may have one name."""
+    name = code.anchor(line).function
+    return (name, code.begin(name, line)) if name else None
 
 
 def _is_at(place: Place, where: Location) -> bool:

@@ -6,40 +6,36 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.confirm.runs.told import Frame, frames_in, guard_told
+from nonstrict.explain.blocks import USER_CODE, blocks, by_writer
 from nonstrict.explain.library import Kind, library, named, page
 from nonstrict.explain.templates import PLACE, matches, squeezed, squeezed_text, words_of
 from nonstrict.explain.topics import is_vague, topics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from nonstrict.explain.cleaning import Line
 
-#: So many lines, at most, are read of one message.
-_LONGEST = 2_000
 #: Of a text of so few lines each may be an excerpt of a message; so many messages may have it.
 _FEW = 20
 #: The exception before its message.
-_RAISED = re.compile(r"^\s*(?:E\s+)?(?:[\w.]+(?:Error|Exception|Unsupported|Warning)\w*:\s*)+")
-#: What begins a message.
-_BEGINS = re.compile(
-    r"\s*(?:Graph break (?:\([^)]*\) )?in user code at |Graph break from |Recompiling function |"
-    r"torch\._dynamo hit config\.|skipping cudagraphs|Traceback \(most recent call last\)|_{5,} .* _{5,}$|"
-    r"\S+\.py:\d+: \w*Warning: )"
+_RAISED = re.compile(r"^\s*(?:E\s+)?(?:[\w.]{1,80}(?:Error|Exception|Unsupported|Warning)\w{0,40}:\s*)+")
+#: Ids that are meant: rules and addresses anywhere, and torch's in brackets, alone, or behind its own words.
+_ID = re.compile(
+    r"(?<![\w/\\.-])(NST\d{3})(?![\w/\\-])|/gb/(gb\d{4})\.html|[(\[`'\",] ?(GB\d{4})(?=[)\]`'\",])|"
+    r"^\s*(GB\d{4})(?=:|\s*$)|(?i:graph[ -]break|unsupported:|explain) (GB\d{4})(?![\w/\\-])"
 )
-#: Behind these a traceback goes on.
-_GOES_ON = ("The above exception was the direct cause", "During handling of the above exception")
-_ID = re.compile(r"(?<![\w/\\.-])(GB\d{4}|NST\d{3})(?![\w/\\-])|/gb/(gb\d{4})\.html")
-_USER = re.compile(r"^\s*-?\s*(?:from user code:|User code traceback:|User stack trace:|User stack:|"
-                   r"Graph break: from user code at:|This call originates from:)", re.MULTILINE)  # fmt: skip
+#: In a text of one line, such as a question, it may stand anywhere but behind a number, of which it would be the unit.
+_ASKED = re.compile(r"(?<![\w/\\.-])(?<!\d )(GB\d{4})(?![\w/\\-])")
 #: What comes behind the user's lines: an empty line, or the next guard.
-_STACK_ENDS = re.compile(r"(?<=\S)[ \t]*\n\s*\n|\n\s*\d+/\d+(?:_\d+)?: ")
+_STACK_ENDS = re.compile(r"\n[ \t]*\n|\n[ \t]*\d+/\d+(?:_\d+)?: ")
+_SPACE = re.compile(r"\s*")
 _AT = re.compile(
     r"(?:in user code at |function \S+ in |function: '[^']*' \()(?P<path>[^\n()]+?\.(?:py|ipynb|md)):(?P<line>\d+)"
 )
 _MADE = re.compile(r"# (?P<path>[^\s#:]+\.py):(?P<line>\d+) in (?P<name>[\w<>]+)")
-_WARNED = re.compile(r"^\s*(?P<path>\S+\.py):(?P<line>\d+): ", re.MULTILINE)
-_FAILED = re.compile(r"^\s*(?:-|last reason:) (?P<guard>\d+/\d+(?:_\d+)?: .*)$", re.MULTILINE)
+_WARNED = re.compile(r"^[ \t]*(?P<path>\S+\.py):(?P<line>\d+): ", re.MULTILINE)
+_FAILED = re.compile(r"^[ \t]*(?:-|last reason:) (?P<guard>\d+/\d+(?:_\d+)?: .*)$", re.MULTILINE)
 _BARE_GUARD = re.compile(
     r"^\s*(?:tensor '.*' (?:size|rank|dtype|stride|requires_grad) mismatch|___check_\w+\(|GLOBAL_STATE changed|"
     r"BACKEND_MATCH failure|[LG]\['\w+'\])"
@@ -58,7 +54,8 @@ class Message(NamedTuple):
 
     `pages` are the ids of those that fit, the most telling first, `rules` the codes of the rules that report such
     things. `line` is where it stands in the text, from 1, and `quote` what stands there. `places` name lines of the
-    user's, the innermost last; `around` is whatever else of its traceback names a line.
+    user's, the innermost last; `around` is whatever else of its traceback names a line. `general` are pages that say
+    less than a rule among `pages`, and hold also where that rule finds nothing.
     """
 
     pages: tuple[str, ...]
@@ -68,6 +65,7 @@ class Message(NamedTuple):
     places: tuple[Frame, ...] = ()
     around: tuple[Frame, ...] = ()
     guard: Guard | None = None
+    general: tuple[str, ...] = ()
 
 
 class _Found(NamedTuple):
@@ -80,35 +78,20 @@ class _Found(NamedTuple):
 
 def messages(lines: Sequence[Line]) -> list[Message]:
     """The messages of a text, in its order: what is said twice of the same places, once."""
+    lines = by_writer(lines)
     told = _templates(lines)
+    telling = {index for index, found in told.items() if not all(is_vague(one.page) for one in found)}
     kept: dict[object, Message] = {}
-    for start, end in _blocks(lines):
+    for start, end in blocks(lines, telling):
         block = lines[start:end]
         found = [one for index in range(start, end) for one in told.get(index, ())]
-        found += _ids(block, start) + _guards(block, start)
+        found += _ids(block, start, asked=len(lines) == 1) + _guards(block, start)
         if not found:
             continue
         message = _message(sorted(found, key=lambda one: one.at), lines, block)
         where = tuple((frame.path, frame.line) for frame in message.places[-1:])
         kept.setdefault((message.pages, where, message.guard and message.guard.sources), message)
-    return list(kept.values())
-
-
-def _blocks(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
-    """The parts of a text that are one message each, as ranges of its lines."""
-    start = 0
-    for index, line in enumerate(lines):
-        begins = _BEGINS.match(line.text) is not None and not _continues(lines, index)
-        if index > start and (begins or index - start >= _LONGEST):
-            yield start, index
-            start = index
-    if lines:
-        yield start, len(lines)
-
-
-def _continues(lines: Sequence[Line], index: int) -> bool:
-    before = (line.text.strip() for line in lines[max(0, index - 3) : index])
-    return any(text.startswith(_GOES_ON) for text in before)
+    return sorted(kept.values(), key=lambda one: one.line)
 
 
 def _templates(lines: Sequence[Line]) -> dict[int, list[_Found]]:
@@ -140,12 +123,14 @@ def _excerpts(line: str, index: int) -> list[_Found]:
     return [_Found(owner, index) for number in numbers[:_FEW] for owner in known.owners[number]]
 
 
-def _ids(block: Sequence[Line], start: int) -> list[_Found]:
+def _ids(block: Sequence[Line], start: int, *, asked: bool) -> list[_Found]:
     """The pages whose ids stand in a message: torch's, and codes of rules."""
+    patterns = (_ID, _ASKED) if asked else (_ID,)
     found: list[_Found] = []
     for index, line in enumerate(block, start):
         if "GB" in line.text or "NST" in line.text or "/gb/" in line.text:
-            names = (one[1] or one[2].upper() for one in _ID.finditer(line.text))
+            ids = (one for pattern in patterns for one in pattern.finditer(line.text))
+            names = dict.fromkeys(next(filter(None, one.groups())).upper() for one in ids)
             found += [_Found(name, index) for name in names if named(name) is not None]
     return found
 
@@ -189,7 +174,14 @@ def _message(found: Sequence[_Found], lines: Sequence[Line], block: Sequence[Lin
     rules = frozenset(code for one in found for code in page(one.page).rules)
     text = "\n".join(line.text.removeprefix("    - ") for line in block)
     around = tuple(dict.fromkeys(frames_in(text)))
-    return Message(pages, rules, first.number, first.text.strip(), _places(text), around, guard)
+    general = _general({one.page for one in found} - set(pages), pages)
+    return Message(pages, rules, first.number, first.text.strip(), _places(text), around, guard, general)
+
+
+def _general(left_out: Iterable[str], pages: Sequence[str]) -> tuple[str, ...]:
+    """The vague pages that are about the same as a rule among the others."""
+    rules = {name for name in pages if page(name).kind is Kind.RULE}
+    return tuple(sorted(name for name in left_out if is_vague(name) and rules & set(page(name).rules)))
 
 
 def _ordered(found: Iterable[_Found]) -> tuple[str, ...]:
@@ -205,7 +197,7 @@ def _ordered(found: Iterable[_Found]) -> tuple[str, ...]:
 
 def _places(text: str) -> tuple[Frame, ...]:
     """The lines of programs that a message names: those of the user's code where it says which these are."""
-    users = [frame for one in _USER.finditer(text) for frame in frames_in(_STACK_ENDS.split(text[one.end() :], 1)[0])]
+    users = [frame for one in USER_CODE.finditer(text) for frame in frames_in(_stack(text, one.end()))]
     if users:
         return tuple(dict.fromkeys(users))
     at = [Frame(one["path"].strip(), int(one["line"]), "") for one in _AT.finditer(text)]
@@ -215,3 +207,11 @@ def _places(text: str) -> tuple[Frame, ...]:
     frames = list(frames_in(text))
     warned = [Frame(one["path"], int(one["line"]), "") for one in _WARNED.finditer(text)]
     return tuple(dict.fromkeys((*frames, *warned)))
+
+
+def _stack(text: str, start: int) -> str:
+    """The lines of the user's code that follow a position."""
+    space = _SPACE.match(text, start)
+    start = space.end() if space is not None else start
+    end = _STACK_ENDS.search(text, start)
+    return text[start : end.start()] if end is not None else text[start:]
