@@ -35,8 +35,8 @@ def test_paths_here(root: Path):
 
 
 def test_paths_of_other_machines(root: Path):
-    assert place(root, "/home/ci/work/train.py") == "train.py"
-    assert place(root, "/home/ci/work/a/model.py") == "a/model.py"
+    assert place(root, "/home/ci/job/train.py") == "train.py"
+    assert place(root, "/home/ci/job/a/model.py") == "a/model.py"
     assert place(root, "C:\\work\\b\\model.py") == "b/model.py"
 
 

@@ -74,7 +74,9 @@ async def test_explain(connect: Connect):
 
 async def test_explain_text(connect: Connect):
     async with connect() as client:
-        told = await answer(client, "explain_text", text='Graph break GB0098 at\n  File "/ci/bad.py", line 8, in scaled\n')
+        told = await answer(
+            client, "explain_text", text='Graph break GB0098 at\n  File "/ci/bad.py", line 8, in scaled\n'
+        )
         (message,) = told["messages"]
         assert (message["pages"][0]["id"], message["place"]["row"]) == ("GB0098", 8)
         assert [one["code"] for one in message["place"]["findings"]] == ["NST101"]
