@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.confirm.runs.places import Anchor, Project
+from nonstrict.knowledge.torch_packages import PACKAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -17,15 +18,6 @@ if TYPE_CHECKING:
 
 #: A folder of Windows that holds the standard library in `Lib`.
 _PYTHON = re.compile(r"(?:c?python|anaconda|miniconda|miniforge|mambaforge)-?3[\w.-]*", re.IGNORECASE)
-#: The packages of torch 2.13: in a checkout of torch, they lie in no `site-packages`.
-_OF_TORCH = frozenset({
-    "_C", "_awaits", "_custom_op", "_decomp", "_dispatch", "_dynamo", "_export", "_functorch", "_higher_order_ops",
-    "_inductor", "_lazy", "_library", "_logging", "_native", "_numpy", "_prims", "_prims_common", "_refs",
-    "_strobelight", "_subclasses", "_vendor", "accelerator", "amp", "ao", "autograd", "backends", "compiler", "cpu",
-    "cuda", "distributed", "distributions", "export", "fft", "func", "futures", "fx", "jit", "linalg", "masked",
-    "monitor", "mps", "mtia", "multiprocessing", "nativert", "nested", "nn", "onnx", "optim", "package", "profiler",
-    "quantization", "signal", "sparse", "special", "testing", "utils", "xpu",
-})  # fmt: skip
 
 
 class Place(NamedTuple):
@@ -125,5 +117,5 @@ def _is_foreign(path: str) -> bool:
 
 def _in_torch(parts: Sequence[str]) -> int:
     """Where in a path the source of torch begins; -1 if it does not lie there."""
-    found = (at for at, (one, after) in enumerate(pairwise(parts)) if one == "torch" and after in _OF_TORCH)
+    found = (at for at, (one, after) in enumerate(pairwise(parts)) if one == "torch" and after in PACKAGES)
     return next(found, -1)
