@@ -45,8 +45,8 @@ def _around_calls(function: ast.AST) -> Mapping[str, frozenset[str]]:
 
 def recovers(function: ast.AST, node: ast.AST, names: frozenset[str]) -> bool:
     """Whether a function goes on without a node that raises an exception of one of these names."""
-    for tried in walk(function):
-        if isinstance(tried, ast.Try) and any(inner is node for part in tried.body for inner in walk(part)):
+    for tried in remembered(function, "_nonstrict_tried", _tried_in):
+        if any(inner is node for part in tried.body for inner in walk(part)):
             handlers = [handler for handler in tried.handlers if names.intersection(_names(handler.type))]
             if handlers and not any(isinstance(inner, ast.Raise) for inner in walk(handlers[0])):
                 return True
@@ -55,8 +55,16 @@ def recovers(function: ast.AST, node: ast.AST, names: frozenset[str]) -> bool:
 
 def in_handler(function: ast.AST, node: ast.AST) -> bool:
     """Whether a node of a function stands in a handler of exceptions."""
-    handlers = (inner for inner in walk(function) if isinstance(inner, ast.ExceptHandler))
+    handlers = remembered(function, "_nonstrict_handlers", _handlers_in)
     return any(inner is node for handler in handlers for inner in walk(handler))
+
+
+def _tried_in(function: ast.AST) -> tuple[ast.Try, ...]:
+    return tuple(node for node in walk(function) if isinstance(node, ast.Try))
+
+
+def _handlers_in(function: ast.AST) -> tuple[ast.ExceptHandler, ...]:
+    return tuple(node for node in walk(function) if isinstance(node, ast.ExceptHandler))
 
 
 def in_wrappers(decorator: ast.AST) -> frozenset[str]:

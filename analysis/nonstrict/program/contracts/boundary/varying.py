@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.execution import is_main_guard
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.reaching import source
 from nonstrict.facts.scopes import is_as_passed
 from nonstrict.facts.walk import walk
@@ -120,9 +121,12 @@ def _looped_over(around: ast.AST, name: str) -> str:
 
 def drops(frame: Frame) -> bool:
     """Whether code around a call has torch forget what it compiled."""
-    around = naming.text_of(frame)
     names = naming.names_at(frame)
-    return any(isinstance(node, ast.Call) and names(node.func) in _RESETS for node in walk(around))
+
+    def dropping(around: ast.AST) -> bool:
+        return any(isinstance(node, ast.Call) and names(node.func) in _RESETS for node in walk(around))
+
+    return remembered(naming.text_of(frame), "_nonstrict_drops", dropping)
 
 
 def given_expressions(machine: Machine, region: Function, name: str) -> Iterator[tuple[Frame, ast.Call, ast.expr]]:

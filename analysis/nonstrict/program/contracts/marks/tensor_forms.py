@@ -6,9 +6,11 @@ Everything is said in terms of the parameters, by their position, so that two fu
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from nonstrict.facts.library_calls import Called, called
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.targets import last_name
 from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import own_scope, walk
@@ -53,6 +55,11 @@ class _Part(NamedTuple):
     at: int
 
 
+#: What local names are bound to; None is what is not known.
+_Bindings: TypeAlias = "Mapping[str, tuple[ast.expr | _Part | None, ...]]"
+_NOTHING: _Bindings = MappingProxyType({})
+
+
 class Forms:
     """The forms of the expressions of one function, or of a module's top level; `names` tells what names stand for.
 
@@ -69,22 +76,9 @@ class Forms:
         ordered = (*plain, *arguments.kwonlyargs) if arguments is not None else ()
         self._parameters = {each.arg: f"${index}" for index, each in enumerate(ordered)}
         self._numbers = {each.arg: each.annotation.id for each in plain if isinstance(each.annotation, ast.Name)}
-        #: what the local names are bound to, and the forms of those that were asked for
-        self._values: dict[str, tuple[ast.expr | _Part | None, ...]] = {}
+        self._values: _Bindings = _bound(function) if not isinstance(function, ast.Lambda) else _NOTHING
+        #: the forms of the names that were asked for
         self._known: dict[str, Form] = {}
-        if not isinstance(function, ast.Lambda):
-            self._note(function)
-
-    def _note(self, function: FunctionNode | ast.Module) -> None:
-        """Record what the local names are bound to; what is changed in place keeps its dtype."""
-        bound = use_def(function)
-        for name in bound.definitions:
-            every = (one for one in bound.every(name) if not isinstance(one.node, ast.AugAssign))
-            values = tuple(_Part(one.value, one.part.at) if one.value and one.part else one.value for one in every)
-            self._values[name] = values or (None,)
-        for node in own_scope(function):
-            if isinstance(node, ast.Call) and reshapes(last_name(node)) and isinstance(node.func, ast.Attribute):
-                self._values[getattr(node.func.value, "id", "")] = (None,)
 
     def of(self, node: ast.expr) -> Form:
         """The form of the tensor that an expression makes."""
@@ -309,6 +303,23 @@ class Forms:
         if isinstance(node, ast.Attribute) and node.attr == "dtype" and isinstance(node.value, ast.Name):
             return self._of_name(node.value.id).dtype
         return ""
+
+
+def _bound(function: FunctionNode | ast.Module) -> _Bindings:
+    """What the local names of a text are bound to; what is changed in place keeps its dtype."""
+    return remembered(function, "_nonstrict_bindings", _bindings)
+
+
+def _bindings(function: FunctionNode | ast.Module) -> _Bindings:
+    bound, found = use_def(function), dict[str, tuple[ast.expr | _Part | None, ...]]()
+    for name in bound.definitions:
+        every = (one for one in bound.every(name) if not isinstance(one.node, ast.AugAssign))
+        values = tuple(_Part(one.value, one.part.at) if one.value and one.part else one.value for one in every)
+        found[name] = values or (None,)
+    for node in own_scope(function):
+        if isinstance(node, ast.Call) and reshapes(last_name(node)) and isinstance(node.func, ast.Attribute):
+            found[getattr(node.func.value, "id", "")] = (None,)
+    return found
 
 
 def _made(dtype: str) -> Form:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.events import Event, Use
 from nonstrict.facts import arguments, succession
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import own_scope, walk
 from nonstrict.program.contracts.regions import called_modules, calls, leading
 from nonstrict.program.discovery import callers
@@ -71,7 +72,7 @@ class _Switch(NamedTuple):
 def observed(region: Interpreted) -> Iterator[tuple[Observed, int]]:
     """A call of a region of whose modules parameters are frozen in some calls and not in others, for each module."""
     made = [(frame, node) for frame, node, _, _ in calls.of(region) if isinstance(node, ast.Call)]
-    texts = _Texts()
+    texts = region.machine.part(_Texts)
     switches = [one for frame in leading.frames(region) for one in texts.switches(frame)]
     own = _modules(region) if switches else _NONE
     for one in {id(each.held): each for each in switches}.values():
@@ -94,7 +95,7 @@ class _Site(NamedTuple):
 
 
 class _Texts:
-    """The switches of texts, each read once."""
+    """The switches of the texts of a program, each read once: many regions may be called by one."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Frame, list[_Switch]]] = {}
@@ -170,9 +171,10 @@ def _at_first(texts: _Texts, frame: Frame, held: AbstractObject, hops: int) -> f
 
 def _switches(frame: Frame) -> Iterator[_Switch]:
     """The switches that a text runs: its own, and those of the functions that it calls."""
-    for one in _written(naming.text_of(frame)):
+    around = naming.text_of(frame)
+    for one in _written(around):
         yield from _read(frame, one.node, one.module, one.to)
-    for call in own_scope(naming.text_of(frame)):
+    for call in own_scope(around):
         if isinstance(call, ast.Call):
             yield from _of_helper(frame, call)
 
@@ -200,8 +202,12 @@ def _read(frame: Frame, node: ast.AST, module: ast.expr, to: ast.expr | None) ->
         yield _Switch(node, module, held.heap, told if isinstance(told, bool) else None, to)
 
 
-def _written(around: FunctionNode | ast.Module) -> Iterator[_Written]:
+def _written(around: FunctionNode | ast.Module) -> tuple[_Written, ...]:
     """The switches that a text writes: of a module as a whole, or of its parameters one by one."""
+    return remembered(around, "_nonstrict_switches", lambda text: tuple(_writing(text)))
+
+
+def _writing(around: FunctionNode | ast.Module) -> Iterator[_Written]:
     nodes = list(own_scope(around))
     loops = [loop for loop in nodes if isinstance(loop, ast.For) and _owner(loop.iter) is not None]
     for node in nodes:

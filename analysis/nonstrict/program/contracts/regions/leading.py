@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.regions import calls
 from nonstrict.program.discovery import callers
@@ -26,10 +27,14 @@ def loops(region: Interpreted) -> Iterator[tuple[Frame, Loop]]:
     """The loops around calls that lead to a region, each once, and the frame that runs them."""
     seen = set[ast.AST]()
     for frame, call in _leading(region):
-        for node in walk(naming.text_of(frame)):
-            if isinstance(node, (ast.For, ast.AsyncFor, ast.While)) and node not in seen and holds(node.body, call):
+        for node in remembered(naming.text_of(frame), "_nonstrict_loops", _loops_in):
+            if node not in seen and holds(node.body, call):
                 seen.add(node)
                 yield frame, node
+
+
+def _loops_in(text: ast.AST) -> tuple[Loop, ...]:
+    return tuple(node for node in walk(text) if isinstance(node, (ast.For, ast.AsyncFor, ast.While)))
 
 
 def frames(region: Interpreted) -> list[Frame]:
