@@ -128,7 +128,8 @@ def test_the_forward_of_a_module_is_not_to_be_marked(nonstrict: Command, tmp_pat
     (tmp_path / "double.py").write_text(text, encoding="utf-8")
     run = nonstrict("audit", "double.py::Double.forward")
     assert (run.status, run.err) == (1, "")
-    assert "warning[NST602] conflicting-decorators: `Double.forward` is what calling the module runs" in run.out
+    message = "`nonstrict_trace` marks `Double.forward`, which a call of the module runs"
+    assert f"warning[NST602] conflicting-decorators: {message}" in run.out
 
 
 def test_obstacles_stand_under_headings_with_frames_and_chains(nonstrict: Command, model: Path):

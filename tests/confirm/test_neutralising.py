@@ -150,7 +150,7 @@ def test_what_a_fake_returns_is_mended_or_stays(tmp_path: Path) -> None:
     """
     found = programs(tmp_path, text, "NST607")
     for one in found:
-        assert "return x.new_empty(x.shape)" in one.program.text or "NST608 (mended" in " ".join(one.done)
+        assert "return x.new_empty(x.shape)" in one.program.text or "NST608 (fix applied" in " ".join(one.done)
 
 
 CACHED = """
@@ -206,7 +206,7 @@ def test_a_captured_tensor_is_made_anew_in_each_call(tmp_path: Path) -> None:
     assert '    return x + far + __import__("torch").tensor(SLOPES.tolist(), dtype=SLOPES.dtype)[None, :]' in (
         second.program.text
     )
-    assert "NST101 (made anew from its numbers, line 27)" in second.done
+    assert "NST101 (created again from its numbers, line 27)" in second.done
 
 
 def test_a_part_of_the_findings_own_expression_is_replaced_and_agreement_then_says_nothing(tmp_path: Path) -> None:
@@ -264,5 +264,5 @@ def test_what_is_stored_in_a_cell_of_a_notebook_is_taken_out(tmp_path: Path) -> 
     assert program is not None
     suspect = next(one for one in suspects if one.code == "NST201")
     first = next(neutral(program, suspect, suspects))
-    assert first.done == ("NST101 (made anew from its numbers, line 9)",)
+    assert first.done == ("NST101 (created again from its numbers, line 9)",)
     assert 'return x * __import__("torch").tensor(SLOPES.tolist(), dtype=SLOPES.dtype)' in first.program.text

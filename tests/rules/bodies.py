@@ -65,7 +65,7 @@ class FakeBody:
     untraced: bool = False
     dispatches: tuple[Related, ...] = ()
     in_hook: bool = False
-    applied: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(is_traced=False))
+    applied: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(is_traced=False, target=TENSOR))
 
     def observed(self, *events: Event) -> Iterator[Observed]:
         return (Observed(effect, (), self.in_hook) for effect in self.effects if effect.event in events)

@@ -132,7 +132,7 @@ def test_marked_module_is_told_once() -> None:
     receiver = at(Root.RECEIVER, "self", ".weight")
     body = FakeBody(_read(Value(Kind.PARAMETER), receiver), receiver=Value(Kind.MODULE))
     (finding,) = _said("NST103", body)
-    assert "a module that is already bound" in finding[1]
+    assert "a method bound to its module" in finding[1]
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ class Presenter:
         else:
             what = f" of {_quoted(idle)}" if idle else ""
             message = f"this suppression{what} suppresses nothing"
-            advice = f"remove {_quoted(idle)} from the comment" if idle else "Remove the comment."
+            advice = f"remove {_quoted(idle)} from the comment" if idle else "remove the comment"
         finding = Finding(UNUSED_SUPPRESSION, self._rules[UNUSED_SUPPRESSION].severity, span, message, help=advice)
         return _Unused(finding, frozenset(unknown or idle), known=not unknown)
 

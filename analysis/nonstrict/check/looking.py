@@ -113,7 +113,7 @@ def _switched_off(machine: Machine, compiled: Compiled) -> str:
         return ""
     place = span_of(switch.path, switch.offset, switch.node)
     where = (
-        f"in line {place.line}" if place.path == compiled.path else f"in {os.path.basename(place.path)}:{place.line}"
+        f"on line {place.line}" if place.path == compiled.path else f"in {os.path.basename(place.path)}:{place.line}"
     )
     return f"`{ast.unparse(switch.node)}` {where} switches compilation off"
 

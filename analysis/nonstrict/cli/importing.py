@@ -128,7 +128,8 @@ def _nothing(project: Project) -> str:
     """Why nothing was kept, and what to do."""
     if project.missing:
         first = min(project.missing)
-        hint = project.suggestion() or "--map OLD=NEW, which says where the files of the run are here"
+        suggested = project.suggestion()
+        hint = f"`{suggested}`" if suggested else "`--map OLD=NEW`: where the files of the run are here"
         return f"No file of the run is one of this project ({first} is not below {project.root}). Try {hint}."
     return "The run compiled nothing of this project."
 

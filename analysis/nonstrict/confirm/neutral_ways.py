@@ -81,7 +81,7 @@ def _with_its_value(text: Text, rival: Suspect, found: ast.expr | None, spared: 
         if tensor is not None:
             own = ast.unparse(tensor)
             new = f'__import__("torch").tensor({own}.tolist(), dtype={own}.dtype)'
-            yield _way(rival, text, tensor, new, "made anew from its numbers", constant=True)
+            yield _way(rival, text, tensor, new, "created again from its numbers", constant=True)
     elif rival.experiment is Experiment.EFFECT:
         yield from _kept_for_the_call(text, rival, spared)
 

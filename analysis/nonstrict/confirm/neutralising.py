@@ -150,7 +150,7 @@ class _Texts:
         if kind == MENDED:
             # Those of notebooks speak of cells.
             fixes = rival.fixes if not self._program.in_cells else ()
-            yield from (Way(told(rival, "mended"), _with_absolute_paths(fix)) for fix in fixes)
+            yield from (Way(told(rival, "fix applied"), _with_absolute_paths(fix)) for fix in fixes)
             return
         text = self._text(rival.path)
         tree = _parsed(text) if text is not None else None

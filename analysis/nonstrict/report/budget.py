@@ -151,9 +151,12 @@ def _counts(balance: Balance, *, locked: bool, confirmed: bool) -> Iterator[str]
     if not regions and not balance.unlimited:
         yield "No compiled region is known."
         return
-    numbers = f"{plural(len(balance.held), 'number')} of {plural(len(regions), 'region')}"
-    aside = f"; {plural(balance.unlimited, 'region')} without a budget" if balance.unlimited else ""
-    yield f"{numbers} in the budget: {', '.join(counts) or 'all kept'}{aside}."
+    if balance.held:
+        numbers = f"{plural(len(balance.held), 'number')} of {plural(len(regions), 'region')}"
+        aside = f"; {plural(balance.unlimited, 'region')} without a budget" if balance.unlimited else ""
+        yield f"{numbers} in the budget: {', '.join(counts) or 'all kept'}{aside}."
+    else:
+        yield f"No budget yet: {plural(balance.unlimited, 'region')}."
     if balance.entries:
         must = " (--locked: it has to say what is known)" if locked and any(one.fell for one in balance.held) else ""
         entries = "1 entry" if balance.entries == 1 else f"{balance.entries} entries"

@@ -41,7 +41,7 @@ REASONS = {
     "GB0007": Reason(
         "The region calls a function that Dynamo does not trace: one that is written in C, or one on Dynamo's list of "
         "functions to skip. Python calls it between two graphs.",
-        "call it outside the region and pass the result; for a kernel of yours, a `torch.library.custom_op`",
+        "call it outside the region and pass the result, or wrap your own kernel in a `torch.library.custom_op`",
     ),
     "GB0008": Reason(
         "The region calls a Python function that is on Dynamo's list of functions to skip, mostly for its module.",
@@ -113,7 +113,7 @@ REASONS = {
     ),
     "GB0088": Reason(
         "The code raises an exception while it is traced, and nothing in the compiled function handles it.",
-        "see what raises in eager code first; raise outside the region what is meant to be raised",
+        "run the code in eager mode to see what raises; where the exception is intended, raise it outside the region",
     ),
     "GB0090": Reason("An operator has no fake kernel, so that the shape of its result is not known.", _OPERATOR),
     "GB0098": Reason(
@@ -336,8 +336,8 @@ REASONS = {
     "GuardOnDataDependentSymNode": Reason(
         "A decision needs the value of a number or size that follows from the data of a tensor: a symbol without a "
         "value (`u0`) at trace time.",
-        "keep it in tensors (`torch.sin` for `math.sin`), promise what holds with `torch._check`, or do it outside the "
-        "region",
+        "keep it in tensors (`torch.sin` for `math.sin`), state what holds with `torch._check`, or do it outside "
+        "the region",
     ),
     "IndexError": Reason(
         "A tensor is indexed with a number that follows from data, among other indices.",

@@ -66,13 +66,13 @@ def _decorated(body: Body) -> Conflict | None:
             advice = f"put `{api}` above `disable`, or drop `disable`"
             return Conflict(what, why, advice, applied.span, uncalled_is_fine=True)
         if applied.name == _CLASSMETHOD and body.marker in _NOT_UNDER_CLASSMETHOD:
-            what = f"`{called(body)}` is a class method"
+            what = f"`{api}` marks `{called(body)}`, a class method"
             why = "torch refuses the class as an input of a marked function"
             return Conflict(what, why, _instead(body, "classmethod"), applied.span, at_once=body.marker == "leaf")
     for applied in stack.below:
         if applied.name in _NOT_OVER.get(body.marker, ()):
             last = applied.name.rpartition(".")[2]
-            what, why = f"`{api}` stands above `@{last}`, which is not a function", "torch refuses to mark it"
+            what, why = f"`{api}` stands above `@{last}`, whose result is not a function", "torch refuses to mark it"
             return Conflict(what, why, _instead(body, last), applied.span, at_once=True)
     return None
 
@@ -84,15 +84,15 @@ def _instead(body: Body, below: str) -> str:
 
 
 def _kind_of_function(body: Body) -> Conflict | None:
-    kind = body.applied.yields
+    kind, marks = body.applied.yields, f"`{body.api}` marks `{called(body)}`"
     if kind == "async" and body.marker != "constant-result":
-        what, why = f"`{called(body)}` is an async function", "torch.compile refuses the coroutine that it returns"
+        what, why = f"{marks}, an async function", "torch.compile refuses the coroutine that it returns"
         return Conflict(what, why, "mark a function that computes and returns tensors, and await outside the region")
     if kind == "generator":
-        what, why = f"`{called(body)}` is a generator function", "torch.compile refuses the generator that it returns"
+        what, why = f"{marks}, a generator function", "torch.compile refuses the generator that it returns"
         return Conflict(what, why, "return a list or tuple of tensors")
     if body.marker == "nonstrict" and body.applied.is_plain_class:
-        what, why = f"`{called(body)}` is a class", "torch.compile refuses its instances as results"
+        what, why = f"{marks}, a class", "torch.compile refuses its instances as results"
         return Conflict(what, why, "mark a function or method, or register the class with `register_dataclass`")
     return None
 
@@ -100,8 +100,8 @@ def _kind_of_function(body: Body) -> Conflict | None:
 def _forward(body: Body) -> Conflict | None:
     if body.marker not in _NOT_ON_FORWARD or not body.applied.is_called_by_module:
         return None
-    what = f"`{called(body)}` is what calling the module runs"
-    why = f"torch.compile does not know `{body.api}` there, and refuses"
+    what = f"`{body.api}` marks `{called(body)}`, which a call of the module runs"
+    why = "torch.compile refuses the marker on this method"
     advice = f"mark a method of another name with `{body.api}`, and call that in `forward`"
     return Conflict(what, why, advice, uncalled_is_fine=True)
 

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 _LONGEST = 50
 #: What the truth of is asked for, by construct.
 _DECIDED = {
-    "stmt:if-tensor": "the tensor",
-    "stmt:if-tensor-literal": "the tensor",
-    "stmt:numpy-branch": "the array",
-    "stmt:if-random": "the drawn number",
+    "stmt:if-tensor": "tensor",
+    "stmt:if-tensor-literal": "tensor",
+    "stmt:numpy-branch": "NumPy array",
+    "stmt:if-random": "random number",
 }
 
 
@@ -26,7 +26,7 @@ def construct(seen: Observed) -> str:
     if seen.effect.how is Construct.NATIVE:
         return f"`{seen.effect.what}`"
     if decided := _DECIDED.get(seen.effect.what):
-        return f"deciding on {decided} `{_short(ast.unparse(node))}`"
+        return f"a branch on {decided} `{_short(ast.unparse(node))}`"
     if isinstance(node, ast.Call):
         return f"`{_short(ast.unparse(node.func))}()`"
     if isinstance(node, ast.ClassDef):

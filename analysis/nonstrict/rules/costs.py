@@ -22,7 +22,7 @@ def outcome(body: Body, seen: Observed) -> str:
         goes_on = ", and its callers run it in eager mode" if body.falls_back else ""
         return f"with `{refusal}` compilation of {region} fails{goes_on}"
     if line := body.hidden_behind(seen):
-        return f"this function runs in eager mode after the break in line {line}, so torch does not reach it there"
+        return f"this function runs in eager mode after the break on line {line}, so torch does not reach it there"
     if around := body.given_up(seen):
         after = "it" if around == "itself" else f"a break in {around}"
         return f"torch does not resume after {after}: nothing of {region} is compiled"

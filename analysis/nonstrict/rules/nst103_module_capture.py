@@ -45,7 +45,9 @@ def _marked_module(body: Body, module: Value) -> Iterator[Finding]:
     holds = module_state.holds(module)
     # torch.export makes inputs of the parameters of the module that it is given.
     if holds is not Holds.NOTHING and body.api not in {"export", "_export", "draft_export"}:
-        message = f"`{body.api}` marks `{called(body)}`, a module that is already bound"
+        is_module = body.applied.target.kind is Kind.MODULE
+        what = f"a module (`{called(body)}`)" if is_module else f"`{called(body)}`, a method bound to its module"
+        message = f"`{body.api}` marks {what}"
         advice = "mark a function that takes the module as an argument, or decorate the method in the class"
         severity, evidence = _severity(body, holds, body.writers(module.place))
         note = _fate(body, holds, "module")

@@ -35,7 +35,7 @@ def examine(body: Body) -> Iterator[Finding]:
             subject = target(effect, "state outside the function")
             message = f"traced tensor leaks into {subject}{' in a hook or backward pass' if seen.in_hook else ''}"
             advice = "return the tensor, or build it before compilation and pass it as an argument"
-        note = f"the fake tensor of the trace by `{body.api}` stays there: later calls fail or compute with it"
+        note = f"the fake tensor of the trace by `{body.api}` stays there: later uses fail or return fake tensors"
         yield report(RULE, body, seen, message, note=note, help=advice)
 
 

@@ -30,7 +30,7 @@ def examine(body: Body) -> Iterator[Finding]:
         if not seen.in_hook or stays or not _outside(effect):
             continue
         message = f"{_deed(effect)} in a hook or backward pass"
-        note = f"it happens while `{body.api}` traces `{body.function}`, if at all, never when the compiled code runs"
+        note = f"it happens at most while `{body.api}` traces `{body.function}`, never when the compiled code runs"
         advice = "return what the hook records, or record it in the caller of the compiled region"
         yield report(RULE, body, seen, message, note=note, help=advice)
 

@@ -42,7 +42,7 @@ def examine(body: Body) -> Iterator[Finding]:
                 continue  # a slice takes the bound of the example, as what made it tells
             severity = Severity.WARNING
         message = f"{clause(seen.effect, 'needs tensor data')}: none exists at trace time"
-        note = f"{_fate(body, how)} when `{body.api}` traces `{body.function}`"
+        note = f"when `{body.api}` traces `{body.function}`, {_fate(body, how)}"
         yield report(RULE, body, seen, message, note=note, help=_ADVICE, severity=severity)
 
 
@@ -63,9 +63,9 @@ def _frozen(body: Body) -> Iterator[Finding]:
 
 def _fate(body: Body, how: How | None) -> str:
     if body.marker == "make-fx":
-        return "tracing fails, or bakes in the value of the example input"
+        return "tracing fails or bakes in the value of the example input"
     if how is Taken.TEXT:
-        return "torch.compile fails, or the text of a fake tensor is baked in"
+        return "torch.compile fails or bakes in the text of a fake tensor"
     return "torch.compile fails with every backend"
 
 

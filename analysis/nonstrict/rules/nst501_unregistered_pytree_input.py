@@ -36,8 +36,8 @@ def _message(body: Body, argument: BoundaryArgument) -> str:
     what = argument.refused.what if argument.refused is not None else ""
     if argument.name == "self":
         return f"`self` of the marked method `{called(body)}` is {what}"
-    subject = f"`{argument.name}` of `{called(body)}`" if argument.name else f"this argument of `{called(body)}`"
-    return f"{subject} is {what}"
+    subject = f"argument `{argument.name}`" if argument.name else "this argument"
+    return f"{subject} of `{called(body)}` is {what}"
 
 
 def fixes(context: Context) -> Iterator[Fix]:

@@ -29,13 +29,13 @@ def examine(body: Body) -> Iterator[Finding]:
             continue
         sometimes = argument.made is Made.SOMETIMES
         message = (
-            f"this `{constant.cls.name}` is {'in some calls ' if sometimes else ''}made in the region that passes it "
-            f"to `{called(body)}`"
+            f"{'in some calls ' if sometimes else ''}the region itself creates the `{constant.cls.name}` that it "
+            f"passes to `{called(body)}`"
         )
         note = "it is registered as a constant, which torch.compile cannot guard there: compilation fails"
         evidence = (Related(constant.span, "registered as a constant here"),)
         severity = Severity.WARNING if sometimes else RULE.severity
-        advice = "make the object outside the region"
+        advice = "create the object outside the region"
         yield report_at(
             RULE, body, argument.span, message, note=note, help=advice, evidence=evidence, severity=severity
         )

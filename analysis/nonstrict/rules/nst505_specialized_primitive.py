@@ -77,8 +77,8 @@ def _sizes(body: Body, argument: BoundaryArgument) -> Iterator[Finding]:
 
 def _kept(body: Body, argument: BoundaryArgument, variation: Variation) -> Finding:
     message = f"{variation.kept} varies between calls of the region"
-    note = f"torch makes it a symbolic number, which {_holder(body)}: from its second value on compiling fails"
-    advice = "let flatten return it among the children, or compile with `dynamic=False`"
+    note = f"torch makes it a symbolic number, which {_holder(body)}: compilation fails from the second value on"
+    advice = "return it among the children of flatten, or compile with `dynamic=False`"
     if body.marker == "constant-result":
         advice = "compute it in the compiled region, or compile with `dynamic=False`"
     severity = Severity.NOTE if body.applied.falls_back else Severity.ERROR
@@ -105,7 +105,7 @@ def _varying(body: Body, argument: BoundaryArgument, variation: Variation) -> It
         if variation.follows:
             differs = f"follows from `{variation.follows}`, which is another string"
         message = f"`{argument.name}` of `{called(body)}` {differs} in every call"
-        note = f"torch recompiles for each: with `fullgraph=True`, more than {_LIMIT} fail at the recompile limit"
+        note = f"each recompiles, and with `fullgraph=True` number {_LIMIT + 1} fails (`recompile_limit`)"
         severity = Severity.NOTE if body.applied.falls_back else Severity.ERROR
         advice = "pass a tensor, or a number to a region that may be dynamic"
         if kind == "container":
@@ -122,13 +122,13 @@ def _hashed(body: Body, argument: BoundaryArgument, variation: Variation) -> Ite
     uses = body.hashed(argument.name)
     for span in uses:
         message = f"`{argument.name}` of `{called(body)}` is a lookup key and varies between calls"
-        note = "torch makes it a symbolic integer, which has no hash: from its second value on this fails to compile"
+        note = "torch makes it a symbolic integer, which has no hash: compilation fails from the second value on"
         advice = "look it up in the caller and pass the result, or use `int()` and compile for each value"
         evidence = variation.evidence
         yield report_at(RULE, body, span, message, note=note, help=advice, severity=Severity.ERROR, evidence=evidence)
     if not uses and argument.value.kind is Kind.NUMBER:
         message = f"`{argument.name}` of `{called(body)}` varies between calls"
-        note = "torch recompiles for each of its values"
+        note = "each value recompiles"
         yield report_at(RULE, body, argument.span, message, note=note, evidence=variation.evidence)
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from nonstrict.rules.base import Body
 
 #: Exported programs check the shapes they get.
-_KEPT = "shape-dependent branch: the graph keeps the branch of the traced shape"
-_COMPILED_ANEW = "shape-dependent branch: recompiles for other shapes"
+_KEPT = "branch on a shape: the graph keeps the branch of the traced shape"
+_COMPILED_ANEW = "branch on a shape: other shapes recompile"
 _CHECKED = frozenset({"export", "draft_export", "export_for_training"})
 
 
@@ -43,7 +43,7 @@ def examine(body: Body) -> Iterator[Finding]:
             advice = "use `torch.cond`, or trace once for each shape"
             yield report(RULE, body, seen, _KEPT, note=note, help=advice, severity=severity)
         else:
-            note = f"`{called(body)}` is compiled for the shapes of one branch at a time"
+            note = f"each compilation of `{called(body)}` covers the shapes of one branch"
             advice = "use `torch.cond` to keep both branches in one graph"
             yield report(RULE, body, seen, _COMPILED_ANEW, note=note, help=advice)
 

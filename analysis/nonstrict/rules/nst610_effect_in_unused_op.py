@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nonstrict.rules.base import Body
 
 _TEXTS = {
-    Event.IO: "input or output",
+    Event.IO: "I/O",
     Event.WRITE: "a change of Python state",
     Event.LEAK: "a change of Python state",
     Event.THREAD: "work for another thread",

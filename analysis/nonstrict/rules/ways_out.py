@@ -51,6 +51,11 @@ _RECURRENT = (
 )
 _BRANCH = "return the new values from both branches, and assign them after `torch.cond`"
 _MESSAGE = "let the message lambda capture only numbers and strings, bound before the call"
+#: Dynamo then prints at the end of the graph (`DebuggingVariable` in `torch/_dynamo/variables/misc.py` of torch 2.13).
+_PRINTED = (
+    "print outside the region, guard it with `if not torch.compiler.is_compiling()`, or add `print` to "
+    "`torch._dynamo.config.reorderable_logging_functions`"
+)
 _CHECKPOINT = "return the new values from the checkpointed function, and assign them after `checkpoint`"
 #: Advice for constructs that are no plain call, by key.
 _STATEMENTS = {
@@ -103,6 +108,7 @@ _STATEMENTS = {
     "call:torch.equal": "compare with `(a == b).all()` and keep the result a tensor",
     "call:torch.allclose": "compare with `torch.isclose(a, b).all()` and keep the result a tensor",
     "method:Tensor.tolist": "keep the values in a tensor, or convert outside the region",
+    **dict.fromkeys(("call:builtins.print", "arg:builtins.print:tensor"), _PRINTED),
     "arg:builtins.sorted:tensors": "use `torch.stack(...).sort()`",
 }
 

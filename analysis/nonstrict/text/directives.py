@@ -30,16 +30,16 @@ def advice_on(word: str) -> tuple[str, str]:
     from difflib import get_close_matches
 
     if word == INPUTS:
-        return f"`{INPUTS}` gives no arguments: the comment does nothing", "Write `inputs(x=expression)` on one line."
+        return f"`{INPUTS}` gives no arguments: the comment does nothing", "write `inputs(x=expression)` on one line"
     if not word:
-        return "A comment without a directive suppresses nothing", _FORMS
+        return "a comment without a directive suppresses nothing", _FORMS
     said = f"`{word}` is not a directive: the comment suppresses nothing"
     if word.startswith(WITHOUT_COLON):
-        return said, "Put a colon behind `nonstrict`."
+        return said, "put a colon after `nonstrict`"
     known = (*SUPPRESSIONS, INPUTS)
     turned = "-".join(reversed(word.lower().split("-")))
     close = [turned] if turned in known else get_close_matches(word.lower(), known, n=1, cutoff=0.6)
-    return said, f"Did you mean `{close[0]}`?" if close else _FORMS
+    return said, f"did you mean `{close[0]}`?" if close else _FORMS
 
 
-_FORMS = "Write `ignore[RULE]` or `file-ignore[RULE]`."
+_FORMS = "write `ignore[RULE]` or `file-ignore[RULE]`"

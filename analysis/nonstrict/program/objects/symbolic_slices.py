@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.symbols import Taint
     from nonstrict.program.state.frames import Frame
 
-_SIZE = "the size of a slice that {} bounds"
-_START = "the start of a slice that {} bounds"
-_POSITION = "the position of an element that {} tells"
+_SIZE = "the size of a slice bounded by {}"
+_START = "the start of a slice bounded by {}"
+_POSITION = "indexing with the result of {}"
 
 
 class _Where(NamedTuple):

@@ -256,7 +256,7 @@ class Boundary:
             return Refused(f"an object of the class `{cls.name}`", advice, cls)
         kinds = {one.kind for one in known}
         if outgoing and kinds == {"constant"}:
-            what = f"an object of `{cls.name}`, registered as a constant"
+            what = f"an object of `{cls.name}` (registered as a constant)"
             return Refused(what, "return what the region needs of it", cls, Crossing.CONSTANT)
         if "dataclass" in kinds and depth < NESTED_CONTAINERS:
             dropped = frozenset[str]().union(*(one.dropped for one in known))

@@ -125,14 +125,16 @@ def _dataclass(body: Interpreted, argument: BoundaryArgument, registration: Regi
     renewed = fields.computed_from_others(post, registration.dropped) if post is not None else frozenset[str]()
     dropped = sorted((registration.dropped - renewed) & read)
     if dropped:
-        yield _lost(cls, dropped[0], "is dropped by the registration", f"register `{dropped[0]}` as a field")
+        message = f"the registration of `{cls.name}` drops `{dropped[0]}`"
+        yield _lost(dropped[0], message, f"register `{dropped[0]}` as a field")
         return
     declared = {name: value for base in _own(cls) for name, value in fields.annotated(base.node).items()}
     recomputed = frozenset(_set_in(post)) if post is not None else frozenset[str]()
     uninitialised = {name for name, value in declared.items() if fields.option(value, "init") is False}
     outside = sorted((uninitialised - recomputed) & read)
     if outside:
-        yield _lost(cls, outside[0], "is not a parameter of the constructor", f"let `__init__` take `{outside[0]}`")
+        message = f"`{outside[0]}` of `{cls.name}` is not a parameter of the constructor"
+        yield _lost(outside[0], message, f"let `__init__` take `{outside[0]}`")
         return
     again = _runs_again(body, argument, registration, owner, post) if post is not None else None
     if again is not None:
@@ -146,9 +148,8 @@ def _dataclass(body: Interpreted, argument: BoundaryArgument, registration: Regi
     elif registration.fields is not None and not declared:
         forgotten = sorted((_given_to_init(cls) - registration.fields) & read)
         if forgotten:
-            yield _lost(
-                cls, forgotten[0], "is not among the registered fields", f"add `{forgotten[0]}` to `field_names`"
-            )
+            message = f"`{forgotten[0]}` of `{cls.name}` is not among the registered fields"
+            yield _lost(forgotten[0], message, f"add `{forgotten[0]}` to `field_names`")
 
 
 def _runs_again(
@@ -169,9 +170,9 @@ def _own(cls: Class) -> list[Class]:
     return [base for base in classes.lineage(cls) if not isinstance(base, str)]
 
 
-def _lost(cls: Class, field: str, why: str, advice: str, flaw: Flaw = Flaw.OTHER) -> Fault:
-    note = "torch rebuilds the object in the marked function without it, which sees its default or no such attribute"
-    return Fault(f"`{field}` of `{cls.name}` {why}", note, advice, flaw=flaw, field=field)
+def _lost(field: str, message: str, advice: str, flaw: Flaw = Flaw.OTHER) -> Fault:
+    note = "the marked function gets an object that torch rebuilds without it: it sees the default or no such attribute"
+    return Fault(message, note, advice, flaw=flaw, field=field)
 
 
 def _set_in(function: FunctionNode) -> Iterator[str]:
@@ -194,8 +195,8 @@ def _node(body: Interpreted, argument: BoundaryArgument, registration: Registrat
         return
     lost = _forgotten(body, argument, registration, flatten)
     if lost:
-        why, advice = "is lost by the registered functions", f"flatten `{lost}` too"
-        yield _lost(cls, lost, why, advice, Flaw.NOT_FLATTENED)
+        message = f"flatten and unflatten of `{cls.name}` lose `{lost}`"
+        yield _lost(lost, message, f"flatten `{lost}` too", Flaw.NOT_FLATTENED)
         return
     moved = flatten_order.moved(registration)
     if set(moved) & _read_names(body):
