@@ -316,7 +316,8 @@ class Break(NamedTuple):
 
     `type` and `id` are torch's names for what it could not trace (`Failed to trace builtin operator`, `GB0059`), `told`
     and `hint` its explanation and first advice. `lines` are those of the project that lead there, the innermost last.
-    It `raises` where the graph must not break; it is `explained` if what raises is the doing of some finding.
+    It `raises` where the graph must not break; it is `explained` if what raises is the doing of some finding. With
+    `fails_in_eager`, eager code raised on the same line.
     """
 
     type: str
@@ -326,6 +327,7 @@ class Break(NamedTuple):
     lines: tuple[Line, ...]
     raises: bool = False
     explained: bool = False
+    fails_in_eager: bool = False
 
     @property
     def text(self) -> str:

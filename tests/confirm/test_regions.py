@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -203,7 +204,46 @@ def test_a_region_that_torch_is_switched_off_for_is_not_run(tmp_path: Path) -> N
     assert done.returncode == 2
     assert done.stderr.strip() == "nonstrict: Nothing is compiled of `plain`: `disable=True`"
     done = run(tmp_path, "confirm", "model.py::<lambda>")
-    assert done.stderr.strip().endswith("`torch.compiler.set_stance('force_eager')` in line 3 switches compilation off")
+    assert done.stderr.strip().endswith("`torch.compiler.set_stance('force_eager')` on line 3 switches compilation off")
+
+
+def test_functions_that_a_text_makes_are_there(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+        space = {}
+        exec("def peak(x):\\n    return x / x.max().item()\\n", space)
+
+        @torch.compile
+        def step(x):
+            return space["peak"](x) + 1
+
+        def test_step():
+            step(torch.ones(3))
+    """
+    (tmp_path / "model.py").write_text(textwrap.dedent(text))
+    told = run(tmp_path, "confirm", "model.py::step", "-n").stdout
+    assert "Unsupported Tensor.item() call" in told
+    assert "GB0088" not in told
+
+
+def test_a_break_where_eager_code_raises_too_is_no_finding(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+        TABLE = {}
+
+        @torch.compile
+        def step(x):
+            return TABLE["scale"] * x
+
+        def test_step():
+            step(torch.ones(3))
+    """
+    (tmp_path / "model.py").write_text(textwrap.dedent(text))
+    done = run(tmp_path, "confirm", "model.py::step", "-n")
+    assert done.returncode == 0
+    assert "1. model.py:8:12: Observed exception (GB0088): eager code raises there too" in done.stdout
 
 
 def test_observed_breaks_are_suppressed_as_any_finding_and_kept(

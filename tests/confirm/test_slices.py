@@ -87,6 +87,8 @@ def test_a_training_script_is_not_run():
         "try:\n    CONFIG = {}\nexcept ValueError:\n    pass",
         "with open('x') as CONFIG:\n    pass",
         "(CONFIG := {})",
+        "setattr(CONFIG, 'scale', 3)",
+        "exec('scale = 3', CONFIG)",
     ],
 )
 def test_what_changes_a_needed_value_is_kept(change: str):
@@ -99,6 +101,7 @@ def test_what_changes_a_needed_value_is_kept(change: str):
     [
         "OTHER['scale'] = 3",
         "print(CONFIG)",
+        "setattr(OTHER, 'scale', CONFIG)",
         "CONFIG['scale']",
         "if __name__ == '__main__':\n    CONFIG['scale'] = 3",
     ],
@@ -106,6 +109,17 @@ def test_what_changes_a_needed_value_is_kept(change: str):
 def test_what_changes_nothing_needed_is_left_out(statement: str):
     program = "CONFIG = {}\ndef scaled(x):\n    return x * CONFIG['scale']"
     assert kept(f"{program}\n{statement}", "scaled") == plain(program)
+
+
+def test_what_is_looked_up_by_a_text_may_be_any_definition():
+    source = """
+        OTHER = open("weights.pt")
+        def peak(x):
+            return x
+        def scaled(x):
+            return globals()["peak"](x)
+    """
+    assert kept(source, "scaled") == plain(source.replace('OTHER = open("weights.pt")', ""))
 
 
 @pytest.mark.parametrize(

@@ -105,12 +105,12 @@ def location_of(line: Line, texts: dict[str, Source]) -> Location:
 def _one_of_each(
     measured: Iterable[Measured], named: frozenset[tuple[str, int]], texts: dict[str, Source]
 ) -> Iterator[Seen]:
-    """The breaks that no finding names; of one statement the first."""
+    """The breaks that no finding names and that are not the doing of the program; of one statement the first."""
     known: set[tuple[str, Span]] = set()
     for region in measured:
         for broken in region.breaks:
             seen = Seen(region, broken)
-            if broken.explained:
+            if broken.explained or broken.fails_in_eager:
                 continue
             source = source_of(seen.place.path, texts)
             if source is None:

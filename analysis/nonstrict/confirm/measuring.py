@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nonstrict.confirm.traces import cause_of
 from nonstrict.findings import Break, FallBack, Line, Measured, Recompiled
 
 if TYPE_CHECKING:
@@ -86,9 +87,20 @@ def united(known: Sequence[Measured], more: Iterable[Measured], *, calls: bool =
     return list(found.values())
 
 
-def explained(measured: Measured, refusals: frozenset[tuple[str, int]]) -> Measured:
-    """The region with each break that raises marked as explained, unless it is one of the `refusals`."""
-    breaks = (one._replace(explained=one.raises and one.lines[-1][:2] not in refusals) for one in measured.breaks)
+def explained(measured: Measured, refusals: frozenset[tuple[str, int]], eager: Mapping[str, Any]) -> Measured:
+    """The region with its breaks marked: as explained those that raise, unless they are one of the `refusals`.
+
+    And those on lines where a call of the `eager` run raised: Dynamo breaks the graph where the code that it traces
+    raises, which is no fault of the code if the error is that of a program without the rest of it.
+    """
+    failing = {cause_of(call["error"]).lines[-1:] for call in eager["calls"] if "error" in call}
+    breaks = (
+        one._replace(
+            explained=one.raises and one.lines[-1][:2] not in refusals,
+            fails_in_eager=(one.lines[-1][:2],) in failing,
+        )
+        for one in measured.breaks
+    )
     return measured._replace(breaks=tuple(breaks))
 
 
@@ -104,7 +116,8 @@ def _united(listed: Iterable[tuple[Break, ...]]) -> tuple[Break, ...]:
 def _break(one: Mapping[str, Any]) -> Break:
     lines = _lines(one)
     kind, id_, told, hint = (str(one[name]) for name in ("type", "id", "told", "hint"))
-    return Break(kind, id_, told, hint, lines, bool(one["raises"]), bool(one.get("explained")))
+    marks = bool(one["raises"]), bool(one.get("explained")), bool(one.get("fails_in_eager"))
+    return Break(kind, id_, told, hint, lines, *marks)
 
 
 def _lines(one: Mapping[str, Any]) -> tuple[Line, ...]:

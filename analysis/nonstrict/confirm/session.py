@@ -473,7 +473,7 @@ class Session:
             regions = united(regions, measured(compiled[backend], backend))
         if not schedule.alone and schedule.follow is None:
             refused = refusals(suspects, Arms(eager, control, compiled, foreign))
-            self.measured = united(self.measured, (explained(one, refused) for one in regions), calls=True)
+            self.measured = united(self.measured, (explained(one, refused, eager) for one in regions), calls=True)
         strange = unexplained(suspects, Arms(eager, control, compiled, foreign))
         if strange is not None and self.unexplained is None and not only and schedule.program is None:
             self.unexplained = Unexplained(suspects[0].number, strange)

@@ -32,6 +32,11 @@ _SETTING_WORDS = (
     "use_",
     "config",
 )
+#: Builtins that change what they are given, and where they are given it.
+_CHANGED = {"exec": slice(1, 3), "setattr": slice(0, 1), "delattr": slice(0, 1)}
+_NO_ARGUMENT = slice(0, 0)
+#: Builtins by which code comes to what it does not name: any definition may be meant.
+_BY_TEXT = frozenset({"globals", "locals", "vars", "eval", "exec"})
 
 
 class Statement(NamedTuple):
@@ -87,6 +92,8 @@ def slice_for(statements: list[Statement], wanted: Iterable[str], also: Iterable
         if name in seen:
             continue
         seen.add(name)
+        if name in _BY_TEXT:
+            pending.extend(one.node.name for one in statements if isinstance(one.node, _DEFINITIONS))
         for index, statement in enumerate(statements):
             if index not in kept and _needed(statement, name, libraries):
                 kept.add(index)
@@ -114,13 +121,18 @@ def bound(node: ast.AST) -> Iterator[str]:
 
 
 def changed(node: ast.AST) -> Iterator[str]:
-    """The names whose values a statement changes: stores below them, deletions, calls of their methods."""
+    """The names whose values a statement changes.
+
+    By stores below them, deletions, calls of their methods, and of builtins that change what they are given.
+    """
     if isinstance(node, _DEFINITIONS):
         return
     if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
         yield from _root(node)
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         yield from _root(node.value.func)
+        for given in node.value.args[_CHANGED.get(next(_own_name(node.value.func), ""), _NO_ARGUMENT)]:
+            yield from (*_root(given), *_own_name(given))
     for child in ast.iter_child_nodes(node):
         yield from changed(child)
 

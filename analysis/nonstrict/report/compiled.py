@@ -113,6 +113,8 @@ def _again(report: RegionReport) -> Iterator[str]:
 
 def _how_foretold(seen: SeenBreak) -> str:
     if seen.finding is None:
+        if seen.broken.fails_in_eager:
+            return "eager code raises there too"
         return "explained by a finding elsewhere" if seen.broken.explained else "observed"
     return f"{'predicted' if seen.is_foretold else 'observed'} ({seen.finding.code})"
 

@@ -186,7 +186,8 @@ class _Walker:
         if isinstance(value, torch.Tensor):
             return None
         if isinstance(value, dict):
-            return type(value).__name__, [(f"[{_key(key)}]", part) for key, part in list(value.items())]
+            items = list(_data_of(value) if "__builtins__" in value else value.items())
+            return type(value).__name__, [(f"[{_key(key)}]", part) for key, part in items]
         if isinstance(value, (list, tuple)) or type(value).__name__ == "deque":
             return type(value).__name__, [(f"[{index}]", part) for index, part in enumerate(list(value))]  # type: ignore[arg-type]
         if isinstance(value, (*_OPAQUE, types.FunctionType, types.MethodType, type, str, bytes, int, float, complex)):
@@ -250,6 +251,11 @@ def _tensor(tensor: Any) -> str:
     if tensor.is_leaf and tensor.grad is not None:
         gradient += " .grad"
     return f"tensor {str(tensor.dtype).removeprefix('torch.')} {content}{gradient}{extra}"
+
+
+def _data_of(namespace: dict[Any, Any]) -> Iterator[tuple[object, object]]:
+    """What code keeps that ran with a dict as its globals: Dynamo adds names of its own there, as to modules."""
+    return ((key, part) for key, part in namespace.items() if not (isinstance(key, str) and key.startswith("__")))
 
 
 def _slots(value: object) -> dict[str, object]:
