@@ -1,6 +1,6 @@
 # Everything the repository does, from a bare clone: each target prepares what it needs and repeats nothing.
 #   make demo    check examples/ and confirm it       make test   all tests: the extension's, then pytest
-#   make lint    ruff, basedpyright, biome, tsc       make docs   what is generated: rule pages, schemas, README
+#   make lint    ruff, basedpyright, biome, tsc       make docs   what is generated: rule pages, schemas, README, counts
 #   make fuzz MINUTES=n  property tests with fresh seeds for n minutes (default: 10); prints counter-examples
 #   make graph-breaks    measure again which constructs the installed torch refuses to compile
 #   make guards    measure again what the installed torch compiles anew when a value changes
@@ -64,6 +64,7 @@ docs: $(VENV)/.developer
 	@$(BIN)/python scripts/generate_rule_docs.py
 	@$(BIN)/python scripts/generate_schemas.py
 	@$(BIN)/python scripts/update_readme.py
+	@$(BIN)/python scripts/count_releases.py
 
 # Downloads nothing once the packages are installed. Warnings are errors (and with --quiet there would be none).
 site: playground

@@ -150,3 +150,12 @@ def test_guards_are_compared_by_what_is_compiled(monkeypatch: pytest.MonkeyPatch
     other = {"torch": "2.16.0", **head, "rows": {"a//": ["v == 2", "2"], "b//": ["", "8!"]}}
     found = json.loads(writing.changes_text(other, base))
     assert (found["torch"], found["base"], found["rows"]) == ("2.16.0", "2.13.0", {"b//": ["", "8!"]})
+
+
+def test_the_counts_are_those_of_the_tables(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    monkeypatch.delitem(sys.modules, "guards", raising=False)
+    counting = importlib.import_module("count_releases")
+    text = counting.RESULTS.read_text(encoding="utf-8")
+    assert counting.page(text) == text
+    assert counting.KEPT in text
