@@ -254,6 +254,7 @@ def _program_table(medians: dict[str, dict[str, float]]) -> str:
 
 def page(options: argparse.Namespace) -> str:
     """Everything, measured and told."""
+    load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         call = calls(folder, options.runs, options.calls, options.functions)
@@ -262,7 +263,8 @@ def page(options: argparse.Namespace) -> str:
     return (
         "# The cost of `nonstrict record`\n\n"
         f"Written by `bench/recording.py`: Python {platform.python_version()}, torch {version('torch')}, "
-        f"{len(os.sched_getaffinity(0))} processors, medians of {options.runs} runs in turns.\n\n"
+        f"{len(os.sched_getaffinity(0))} processors, load {load:.1f} when it began, medians of {options.runs} "
+        "runs in turns.\n\n"
         f"## One call\n\n{call}\n"
         f"## Limit of examinations\n\n{most}\n"
         "## A program with a compiled region\n\n"

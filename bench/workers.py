@@ -103,18 +103,20 @@ def table(found: dict[Setting, list[Run]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def page(found: dict[Setting, list[Run]], processors: int, name: str) -> str:
+def page(found: dict[Setting, list[Run]], processors: int, load: float, name: str) -> str:
     """The whole page of results."""
     verdicts = next(iter(found.values()))[0].verdicts
     runs = len(next(iter(found.values())))
     others = differing(found)
     told = f"not the same each time: {', '.join(others)}" if others else "the same each time"
+    programs = len({file for file, _, _ in verdicts})
+    seconds = f"medians of {runs} runs in turns" if runs > 1 else "one run each"
     return (
         "# Several workers on one machine\n\n"
         f"Written by `bench/workers.py`: Python {platform.python_version()}, torch {version('torch')}, {processors} "
-        f"processors. `nonstrict check --confirm` on the {len({file for file, _, _ in verdicts})} programs with "
-        f"findings in `{name}`, medians of {runs} runs in turns, and the ratio to one worker with default jobs. The "
-        f"{len(verdicts)} verdicts were {told}.\n\n" + table(found)
+        f"processors, load {load:.1f} when it began. `nonstrict check --confirm` on the {programs} programs with "
+        f"findings in `{name}`: {seconds}, and the ratio to one worker with default jobs. The {len(verdicts)} verdicts "
+        f"were {told}.\n\n{table(found)}"
     )
 
 
@@ -129,8 +131,9 @@ def main() -> int:
     options = parser.parse_args()
     processors = len(os.sched_getaffinity(0))
     settings = settings_of([int(count) for count in options.workers.split(",")], options.jobs, processors)
+    load = os.getloadavg()[0]
     found = measured(options.programs.resolve(), settings, options.runs)
-    text = page(found, processors, options.programs.name)
+    text = page(found, processors, load, options.programs.name)
     print(text, end="")
     if options.write:
         (HERE / "results" / "workers.md").write_text(text, encoding="utf-8")

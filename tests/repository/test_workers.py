@@ -28,7 +28,7 @@ def test_verdicts_that_differ_are_told():
 
 
 def test_the_page():
-    text = page({Setting(None, 1): [SAME], Setting(8, 1): [OTHER], Setting(8, 4): [SAME]}, 2, "examples")
+    text = page({Setting(None, 1): [SAME], Setting(8, 1): [OTHER], Setting(8, 4): [SAME]}, 2, 0.5, "examples")
     assert "The 1 verdicts were the same each time." not in text
     assert text.splitlines()[-4:] == [
         "| jobs | 1 worker | 4 workers |",
