@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 HERE = Path(__file__).resolve().parent
+BUSY = " The machine had other work: compare the verdicts, not the times."
 
 
 class Setting(NamedTuple):
@@ -116,7 +117,7 @@ def page(found: dict[Setting, list[Run]], processors: int, load: float, name: st
         f"Written by `bench/workers.py`: Python {platform.python_version()}, torch {version('torch')}, {processors} "
         f"processors, load {load:.1f} when it began. `nonstrict check --confirm` on the {programs} programs with "
         f"findings in `{name}`: {seconds}, and the ratio to one worker with default jobs. The {len(verdicts)} verdicts "
-        f"were {told}.\n\n{table(found)}"
+        f"were {told}.{BUSY if load > 1 else ''}\n\n{table(found)}"
     )
 
 
