@@ -214,7 +214,7 @@ def test_findings_of_the_baseline_are_not_told_again(nonstrict: Command, model: 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["traces"], "Try --map /scratch/job=."),
+        (["traces"], "Try `--map /scratch/job=.`."),
         (["nowhere"], "nowhere does not exist."),
         (["model.py"], "model.py is not a log of TORCH_TRACE."),
     ],

@@ -73,7 +73,7 @@ ELSEWHERE = {
     "python tests/corpus/score.py ": ("tests/corpus/score.py", "--nonstrict"),
 }
 #: Commands that a page shows to say what keeps them from working: what is then printed.
-REFUSED = {"nonstrict import traces": "Try --map /scratch/job7/repo=."}
+REFUSED = {"nonstrict import traces": "Try `--map /scratch/job7/repo=.`"}
 #: What has to happen before the commands of a page print what it shows.
 BEFORE = {"docs/budget.md": "nonstrict import traces --map /scratch/job7/repo=. --quiet"}
 #: What differs from run to run.

@@ -48,7 +48,7 @@ def test_a_page_names_what_breaks_and_who_reports_it():
     assert page.title == "Failed to trace builtin operator"
     assert any("`print`" in hint for hint in page.hints)
     assert page.rules == ("NST701",)
-    messages = next(names for way, names in page.ways if way.startswith("log outside the region"))
+    messages = next(names for way, names in page.ways if way.startswith("print outside the region"))
     assert "print(x)" in messages
 
 

@@ -307,7 +307,7 @@ class Forms:
 
 def _bound(function: FunctionNode | ast.Module) -> _Bindings:
     """What the local names of a text are bound to; what is changed in place keeps its dtype."""
-    return remembered(function, "_nonstrict_bindings", _bindings)
+    return remembered(function, "_nonstrict_bound_values", _bindings)
 
 
 def _bindings(function: FunctionNode | ast.Module) -> _Bindings:
