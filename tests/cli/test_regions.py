@@ -67,7 +67,7 @@ for n in range(2, 20):
 def test_each_region_is_listed(nonstrict: Command, tmp_path: Path):
     (tmp_path / "regions.py").write_text(PROGRAM)
     run = nonstrict("regions", "regions.py", "--isolated", "--output-format", "json")
-    regions = {region["function"]: region for region in json.loads(run.out) if region["looked_at"]}
+    regions = {region["function"]: region for region in json.loads(run.out) if region["analyzed"]}
     # As torch 2.13 compiles them, counted by a backend.
     assert {name: region["graphs"] for name, region in regions.items()} == {
         "nested": {"least": 4, "most": 4},

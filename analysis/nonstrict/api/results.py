@@ -338,7 +338,7 @@ class Region(Place):
     function: str | None
     site: Place
     defined: Place | None
-    looked_at: bool
+    analyzed: bool
     reason: str | None
     options: Mapping[str, Any] = field(hash=False)
     options_not_known: tuple[str, ...]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from nonstrict.check.repository import repository_around
 from nonstrict.check.run import RunOptions, check
 from nonstrict.cli.check_arguments import add_confirm_arguments, number_of_processes
+from nonstrict.cli.ci import in_ci
 from nonstrict.cli.configuration import (
     add_configuration_arguments,
     add_version_arguments,
@@ -116,7 +117,7 @@ def _told(known: Sequence[Figures], projects: Projects, options: argparse.Namesp
     from nonstrict.check.budgets import balance_of, base_of, budget_of
     from nonstrict.report.budget import record_of, text_of
 
-    locked = options.locked if options.locked is not None else _in_ci(os.environ)
+    locked = options.locked if options.locked is not None else in_ci()
     balance = balance_of(known, budget_of(projects), partial(base_of, projects))
     if not any(_is_below(projects.main.root, path) for path in options.paths):
         balance = balance._replace(idle=())  # what they are about may lie elsewhere
@@ -131,10 +132,6 @@ def _told(known: Sequence[Figures], projects: Projects, options: argparse.Namesp
 
 def _is_below(path: str, folder: str) -> bool:
     return os.path.join(os.path.abspath(path), "").startswith(os.path.join(os.path.abspath(folder), ""))
-
-
-def _in_ci(environment: Mapping[str, str]) -> bool:
-    return environment.get("CI", "").lower() not in {"", "0", "false"}
 
 
 def _written(known: Sequence[Figures], projects: Projects) -> Projects:

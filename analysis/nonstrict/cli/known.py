@@ -6,6 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from nonstrict.cli.ci import in_ci
 from nonstrict.cli.configuration import is_assignment
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.status import ExitStatus
@@ -81,13 +82,13 @@ class Known:
         options, baseline, divided = self._options, held.baseline, held.divided
         projects = Projects(self._settings, result.nested)
         stale = baseline.stale(divided.matched, result.checked, projects, without=UNEXPLAINED)
-        if divided.moved and not _in_ci():
+        if divided.moved and not in_ci():
             baseline = baseline.with_moved(divided.moved)
             baseline.write()
         if not stale:
             return
         path = os.path.relpath(baseline.path)
-        if _in_ci():
+        if in_ci():
             what = f"1 entry of {path} matches" if len(stale) == 1 else f"{len(stale):,} entries of {path} match"
             text = f"{what} nothing any more; `nonstrict check` outside of CI takes out what is stale."
         else:
@@ -139,7 +140,3 @@ class Known:
 def _is_added(diagnostic: Diagnostic) -> bool:
     """Whether only an experiment tells of a finding."""
     return diagnostic.code == UNEXPLAINED or diagnostic.observed
-
-
-def _in_ci() -> bool:
-    return os.environ.get("CI", "").lower() not in {"", "0", "false"}

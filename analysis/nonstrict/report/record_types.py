@@ -228,7 +228,7 @@ class RegionRecord(PlaceRecord):
     function: Annotated[str | None, "its qualified name; null where it is not known"]
     site: Annotated[PlaceRecord, "where `torch.compile` itself is applied, by a wrapper perhaps"]
     defined: Annotated[PlaceRecord | None, "the definition of the function"]
-    looked_at: bool
+    analyzed: bool
     reason: Annotated[str | None, "why it was not looked at, or why nothing is compiled"]
     options: Annotated[dict[str, Any], "those that it is compiled with, as far as their values are known"]
     options_not_known: Annotated[list[str], "the names of the others"]

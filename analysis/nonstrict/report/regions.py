@@ -177,7 +177,7 @@ def _record(region: Region, shown: Shown, context: Context) -> RegionRecord:
         **_place(region.span, shown, context),
         "site": _place(region.site, shown, context),
         "defined": _place(region.defined, shown, context) if region.defined is not None else None,
-        "looked_at": not region.missed,
+        "analyzed": not region.missed,
         "reason": region.missed or region.wasted or None,
         "options": {one.name: _plain(one) for one in region.options if one.known},
         "options_not_known": list(_open_options(region.options)),
