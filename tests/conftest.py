@@ -1,14 +1,17 @@
-"""What holds for the whole suite: how property tests draw, and the score on the labelled corpus at the end."""
+"""What holds for the whole suite: how property tests draw, one warm process, and the score on the corpus at the end."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import Phase, settings
 from hypothesis.internal.conjecture import providers
 
+from tests.warm.process import Warm
+
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Iterator
 
 #: Projects to run the tool on: their tests are theirs.
 collect_ignore_glob = ["projects/*/*"]
@@ -38,6 +41,15 @@ def _no_constants_of_modules() -> None:
 
 
 _no_constants_of_modules()
+
+
+@pytest.fixture(scope="session")
+def warm() -> Iterator[Warm]:
+    """A process with torch imported, from which programs are forked."""
+    pytest.importorskip("torch")
+    process = Warm()
+    yield process
+    process.close()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.fixes.test_pages import Case
+    from tests.warm.process import Warm
 
 pytestmark = [
     pytest.mark.torch,
@@ -84,11 +83,10 @@ print(json.dumps(seen))
 """
 
 
-def counted(folder: Path, text: str) -> dict[str, int]:
+def counted(warm: Warm, folder: Path, text: str) -> dict[str, int]:
     (folder / "runner.py").write_text(RUNNER)
     (folder / "main.py").write_text(text)
-    command = [sys.executable, "runner.py", "main.py"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+    done = warm.script(["runner.py", "main.py"], folder)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -99,9 +97,9 @@ def mended() -> list[Any]:
 
 
 @pytest.mark.parametrize("case", mended())
-def test_a_fix_holds_under_torch(case: Case, tmp_path: Path) -> None:
+def test_a_fix_holds_under_torch(case: Case, warm: Warm, tmp_path: Path) -> None:
     assert case.after is not None
-    before, after = counted(tmp_path, case.before), counted(tmp_path, case.after)
+    before, after = counted(warm, tmp_path, case.before), counted(warm, tmp_path, case.after)
     assert after["wrong"] == 0
     if case.code == "NST805":
         assert before["wrong"] > 0

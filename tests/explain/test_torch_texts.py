@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +18,7 @@ from tests.rules.examples import examples
 
 if TYPE_CHECKING:
     from nonstrict.explain.cleaning import Line
+    from tests.warm.process import Warm
 
 PROGRAMS = Path(__file__).parent / "programs"
 #: What needs a GPU: read in torch's sources.
@@ -34,21 +31,9 @@ BAD = {example.code: example.case.files for example in examples() if not example
 pytestmark = pytest.mark.torch
 
 
-def said(program: Path) -> list[Line]:
+def said(warm: Warm, program: Path) -> list[Line]:
     """What a program writes to its standard error, with torch's logs of breaks and recompilations."""
-    pytest.importorskip("torch")
-    environment = {**os.environ, "TORCH_LOGS": "graph_breaks,recompiles", "OMP_NUM_THREADS": "1", "PYTHONPATH": ""}
-    run = subprocess.run(
-        [sys.executable, program.name],
-        cwd=program.parent,
-        env=environment,
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        timeout=300,
-        check=False,
-    )
-    return cleaned(run.stderr)
+    return cleaned(warm.script([program.name], program.parent, {"TORCH_LOGS": "graph_breaks,recompiles"}).stderr)
 
 
 def has(lines: list[Line], text: str) -> bool:
@@ -56,29 +41,29 @@ def has(lines: list[Line], text: str) -> bool:
 
 
 @pytest.mark.parametrize("code", QUOTING)
-def test_the_example_of_a_rule_says_what_its_page_claims(code: str, tmp_path: Path):
+def test_the_example_of_a_rule_says_what_its_page_claims(code: str, warm: Warm, tmp_path: Path):
     for name, text in BAD[code].items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
-    lines = said(tmp_path / ("main.py" if "main.py" in BAD[code] else list(BAD[code])[-1]))
+    lines = said(warm, tmp_path / ("main.py" if "main.py" in BAD[code] else list(BAD[code])[-1]))
     assert [text for text in torch_texts(code) if not has(lines, text)] == []
     assert all(any(name.lower() in line.text for line in lines) for name in breaks_named(code)[:1])
 
 
-@cache
-def spoken() -> list[Line]:
-    return [line for name in ("errors.py", "recompilations.py") for line in said(PROGRAMS / name)]
+@pytest.fixture(scope="module")
+def spoken(warm: Warm) -> list[Line]:
+    return [line for name in ("errors.py", "recompilations.py") for line in said(warm, PROGRAMS / name)]
 
 
-def guards() -> list[str]:
-    found = (re.match(r"\s*- \d+/\d+: (.*?)(?:  #.*)?$", line.text) for line in spoken())
+def guards(lines: list[Line]) -> list[str]:
+    found = (re.match(r"\s*- \d+/\d+: (.*?)(?:  #.*)?$", line.text) for line in lines)
     return [" ".join(one[1].split()) for one in found if one]
 
 
 @pytest.mark.parametrize("name", [name for name in topics() if name not in ON_GPU])
-def test_torch_says_what_a_topic_claims(name: str):
-    assert [text for text in topics()[name].texts if not has(spoken(), text)] == []
-    assert [text for text in topics()[name].guards if not any(fits(text, guard) for guard in guards())] == []
+def test_torch_says_what_a_topic_claims(name: str, spoken: list[Line]):
+    assert [text for text in topics()[name].texts if not has(spoken, text)] == []
+    assert [text for text in topics()[name].guards if not any(fits(text, guard) for guard in guards(spoken))] == []
 
 
 @pytest.mark.parametrize("name", sorted(ON_GPU))
@@ -90,7 +75,7 @@ def test_what_needs_a_gpu_stands_in_the_sources_of_torch(name: str):
         assert max(text.split("{...}"), key=len).strip() in code
 
 
-def test_every_message_of_the_programs_is_answered():
-    told = messages(spoken())
+def test_every_message_of_the_programs_is_answered(spoken: list[Line]):
+    told = messages(spoken)
     assert {name for one in told for name in one.pages} >= {"guard-value", "NST803", "GB0059", "vmap-item", "orig-mod"}
     assert len(told) > 40

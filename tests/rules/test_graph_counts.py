@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 from nonstrict.check.run import RunOptions, check
@@ -12,6 +10,8 @@ from nonstrict.settings.model import default_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.warm.process import Warm
 
 PROGRAM = """
 import torch
@@ -140,16 +140,10 @@ print(json.dumps(counts))
 """
 
 
-def test_the_graphs_are_as_many_as_torch_makes(tmp_path: Path):
+def test_the_graphs_are_as_many_as_torch_makes(warm: Warm, tmp_path: Path):
     (tmp_path / "program.py").write_text(PROGRAM)
     (tmp_path / "counting.py").write_text(COUNTING)
-    done = subprocess.run(
-        [sys.executable, str(tmp_path / "counting.py"), str(tmp_path / "program.py")],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    done = warm.script(["counting.py", "program.py"], tmp_path)
     assert done.returncode == 0, done.stderr
     made = json.loads(done.stdout)
     made["Layers.forward"], made["Pair.forward"] = made.pop("layers"), made.pop("pair")

@@ -1,4 +1,4 @@
-"""One warm process for the whole folder: importing torch takes seconds."""
+"""What tests of arms need: a directory, and the warm process."""
 
 from __future__ import annotations
 
@@ -6,19 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.agent.arms.running import Project, Warm
+from tests.agent.arms.running import Project
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-
-@pytest.fixture(scope="package")
-def warm() -> Iterator[Warm]:
-    pytest.importorskip("torch")
-    process = Warm()
-    yield process
-    process.close()
+    from tests.warm.process import Warm
 
 
 @pytest.fixture

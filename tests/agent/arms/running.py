@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import ast
 import base64
-import json
-import os
-import subprocess
-import sys
 from array import array
-from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
@@ -17,45 +12,16 @@ from nonstrict.confirm.import_names import imported_as
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
-WARM = Path(__file__).with_name("warm.py")
+    from tests.warm.process import Warm
+
 #: What most programs begin with.
 HEAD = """\
 import torch
 from torch._dynamo import nonstrict_trace
 
 """
-
-
-class Warm:
-    """The process that performs jobs; it is started by the first of them."""
-
-    def __init__(self) -> None:
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1"}
-        self._process = subprocess.Popen(
-            [sys.executable, str(WARM), str(ROOT / "analysis")],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=environment,
-        )
-
-    def perform(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to a job, which may not be that it crashed."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(job) + "\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
-        assert line, "the warm process died"
-        answer = json.loads(line)
-        assert "crash" not in answer, answer["crash"]
-        return answer
-
-    def close(self) -> None:
-        """End the process."""
-        self._process.communicate(timeout=30)
 
 
 class Project:

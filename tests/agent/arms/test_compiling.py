@@ -9,7 +9,7 @@ import pytest
 from tests.agent.arms.running import Project
 
 if TYPE_CHECKING:
-    from tests.agent.arms.running import Warm
+    from tests.warm.process import Warm
 
 pytestmark = pytest.mark.torch
 

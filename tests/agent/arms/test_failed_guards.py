@@ -11,7 +11,7 @@ from nonstrict_agent.observe.failed_guards import entries_of, failed_guard, in_n
 from tests.agent.arms.running import Project
 
 if TYPE_CHECKING:
-    from tests.agent.arms.running import Warm
+    from tests.warm.process import Warm
 
 PROGRAM = """\
 import torch
