@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import compileall
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
 
 #: Projects to run the tool on: their tests are theirs.
 collect_ignore_glob = ["projects/*/*"]
+
+ROOT = Path(__file__).resolve().parents[1]
+#: What the processes that tests start import.
+SOURCES = ("analysis", "server")
 
 #: The property under which tests/corpus/test_corpus.py records the rows of its table.
 SCORE = "corpus-score"
@@ -41,6 +47,13 @@ def _no_constants_of_modules() -> None:
 
 
 _no_constants_of_modules()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile the sources once: where PYTHONDONTWRITEBYTECODE is set, each of many hundred processes would do so."""
+    if not hasattr(config, "workerinput"):
+        for name in SOURCES:
+            compileall.compile_dir(ROOT / name, quiet=1)
 
 
 @pytest.fixture(scope="session")
