@@ -14,6 +14,9 @@ const OPERATORS = /[:+\-~^*"]+/g;
 /** Ids in titles, which messages do not have. */
 const ID = /^GB\d+: /;
 
+/** A code of a rule among the words of a title. */
+const RULE = /^nst\d+$/;
+
 /** Names of torch's exceptions, which many pages have. */
 const EXCEPTION = /\b(?:\w+\.)+exc\.\w+/g;
 
@@ -45,6 +48,12 @@ const inCommon = (location) => {
 	return sum && boost * sum + Math.max(0, ...runs(title, joined(asked))) / title.length;
 };
 
+/** The code of a rule whose page it is, "" for other pages. */
+const codeOf = ([{ location }]) => texts.get(location.split("#")[0]).title.find((word) => RULE.test(word)) ?? "";
+
+/** Of rules that quote the same message, the first of a group is the most frequent one. */
+const byCode = (one, other) => (asked.length < TEXT ? 0 : codeOf(one).localeCompare(codeOf(other)));
+
 /** The pages of a result, each a list of sections, in the order of what they have in common with the query. */
 const ordered = (pages) => {
 	const known = new Map();
@@ -58,7 +67,7 @@ const ordered = (pages) => {
 		}
 		sections.sort((one, other) => other.score - one.score);
 	}
-	return pages.sort((one, other) => known.get(other) - known.get(one));
+	return pages.sort((one, other) => known.get(other) - known.get(one) || byCode(one, other));
 };
 
 addEventListener("message", ({ data }) => {

@@ -1,3 +1,15 @@
+// On a narrow screen (site.css), columns of sentences get room, and if the last one has them, it gets a line of its own.
+const SENTENCE = 40;
+for (const table of document.querySelectorAll(".md-typeset table:not([class])")) {
+	const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
+	const long = (cell) => cell !== undefined && cell.textContent.length > SENTENCE && !cell.querySelector("pre");
+	const columns = table.rows[0]?.cells.length ?? 0;
+	const sentences = [...Array(columns).keys()].filter((column) => rows.some((row) => long(row.cells[column])));
+	if (sentences.at(-1) === columns - 1 && (columns === 2 || sentences.length === 1)) table.dataset.stacked = "";
+	else if (columns > 2)
+		for (const { cells } of table.rows) for (const one of sentences) cells[one]?.setAttribute("data-long", "");
+}
+
 // A field above each long table, which leaves the rows that hold all of its words.
 for (const part of document.querySelectorAll(".filtered")) {
 	const rows = [...part.querySelectorAll("tbody tr")].map((row) => ({ row, text: row.textContent.toLowerCase() }));

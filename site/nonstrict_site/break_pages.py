@@ -44,7 +44,8 @@ def _whole(identifier: str) -> str:
 
 def _folded(way: str, names: tuple[str, ...]) -> str:
     shown = " ".join(f"``{name}``" if "`" in name else f"`{name}`" for name in names)
-    return f'<details markdown="1">\n<summary markdown="span">{len(names)}: {way}</summary>\n\n{shown}\n\n</details>\n'
+    title = f"{len(names)} constructs: {way}"
+    return f'<details markdown="1">\n<summary markdown="span">{title}</summary>\n\n{shown}\n\n</details>\n'
 
 
 def _index() -> Page:

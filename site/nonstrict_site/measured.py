@@ -15,6 +15,8 @@ _COMMENT = re.compile(r"^<!--.*?-->\s*", re.DOTALL)
 _SECTION = re.compile(r"^## (?P<title>.+)$", re.MULTILINE)
 _DEFINITION = re.compile(r"^\[(?P<id>GB\d+)\]: \S+\n?", re.MULTILINE)
 _USED = re.compile(r"\[(GB\d+)\](?!\()")
+#: What the page of a section says first.
+_ABOUT = "Which of these break the graph, and with which of torch's ids: a part of [the measured table](README.md)."
 #: From so many rows on, a reader looks for words instead of reading.
 _FILTERED = 30
 
@@ -43,7 +45,7 @@ def measured_pages(known: frozenset[str]) -> list[Page]:
     return [
         Page(
             section.path,
-            f"# {section.title}\n\n[All sections](README.md)\n{_filtered(linked(section.body, known))}",
+            f"# {section.title}\n\n{_ABOUT}\n{_filtered(linked(section.body, known))}",
             search=0,
             hide=("toc",),
         )
