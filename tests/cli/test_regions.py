@@ -233,7 +233,7 @@ def test_what_a_region_is_compiled_again_for_is_listed(nonstrict: Command, tmp_p
     heading = listed.index("compiled again for:")
     assert listed[heading + 1 : heading + 3] == [
         "main.py:8:12: `x` varies from call to call: compiled twice",
-        "main.py:8:12: `scale` varies from call to call: compiled each time until it is given up",
+        "main.py:8:12: `scale` varies from call to call: compiled each time, until torch gives up",
     ]
     (region,) = json.loads(nonstrict("regions", "main.py", "--output-format", "json").out)
     assert [one["location"]["column"] for one in region["recompilations"]] == [12, 12]

@@ -24,9 +24,7 @@ _GRADIENTS = "set `requires_grad` before the region is called, or `detach()` wha
 _NUMPY = "use the function of torch that computes the same, or convert with `torch.from_numpy` outside the region"
 _RETURNED = "return what is to change, and change it after the call"
 _RANDOM = "draw with torch's default generator (`torch.manual_seed` outside the region), or pass what is drawn"
-_WITH_TENSORS = (
-    "use the function of torch in its place, as `torch.sin(x)` for `math.sin(x)`, or convert outside the region"
-)
+_WITH_TENSORS = "use the function of torch instead (`torch.sin(x)` for `math.sin(x)`), or convert outside the region"
 _LIST = "make a list of it outside the region, and pass the list"
 
 REASONS = {
@@ -171,7 +169,7 @@ REASONS = {
     ),
     "GB0156": Reason(
         "Dynamo does not know a method of an object that the region uses: a file, a lock, a thread, a parser, a queue.",
-        "use the object outside the region; pass tensors and plain values in, and return what it is to get",
+        "use the object outside the region; pass tensors and plain values in, and return what it should receive",
     ),
     "GB0157": Reason("An attribute of a NumPy array is read that `torch._numpy` does not have.", _NUMPY),
     "GB0158": Reason("A method of a NumPy array is called that `torch._numpy` does not have.", _NUMPY),
@@ -196,7 +194,7 @@ REASONS = {
     "GB0208": Reason(
         "A function of torch, NumPy or `math` that gives a plain Python value is called with a tensor, or a function "
         "of torch that computes nothing.",
-        f"{_WITH_TENSORS}; a query about a tensor is made outside the region",
+        f"{_WITH_TENSORS}; query tensors outside the region",
     ),
     "GB0213": Reason(
         "An operator of Python is applied to a value that is an input of the graph, as a number that is drawn.",
@@ -336,7 +334,7 @@ REASONS = {
     "GuardOnDataDependentSymNode": Reason(
         "A decision needs the value of a number or size that follows from the data of a tensor: a symbol without a "
         "value (`u0`) at trace time.",
-        "keep it in tensors (`torch.sin` for `math.sin`), state what holds with `torch._check`, or do it outside "
+        "keep it in tensors (`torch.sin` for `math.sin`), state the condition with `torch._check`, or do it outside "
         "the region",
     ),
     "IndexError": Reason(

@@ -36,10 +36,10 @@ _NOUNS = {
     Kind.SET: "set",
 }
 _OWNERS = {
-    Root.GLOBAL: "global",
-    Root.CELL: "enclosing function's",
-    Root.DEFAULT: "bound",
-    Root.RECEIVER: "bound object's",
+    Root.GLOBAL: "global {}",
+    Root.CELL: "{} of the enclosing function",
+    Root.DEFAULT: "default {}",
+    Root.RECEIVER: "{} of the bound object",
 }
 
 
@@ -135,7 +135,7 @@ def _subject(effect: Effect) -> str:
     noun = _NOUNS.get(effect.value.kind)
     name = f"{noun} {name}" if noun else name
     owner = _OWNERS.get(effect.place.root)
-    return f"{owner} {name}" if owner and not effect.place.path else name
+    return owner.format(name) if owner and not effect.place.path else name
 
 
 def _writers(body: Body, effect: Effect) -> tuple[Related, ...]:

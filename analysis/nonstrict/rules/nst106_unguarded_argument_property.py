@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: What is wrong with an answer, by the function that asks.
 #: What such a question gets, and what comes of that.
-_OTHERWISE = "has another result at trace time"
+_OTHERWISE = "gives a different result at trace time"
 _ANSWERS = {
     Question.COMPILING: ("is true at trace time", "compiled code takes another branch than eager code"),
     Question.KIND: (_OTHERWISE, "parameters are plain tensors there, and numbers become symbolic"),

@@ -29,7 +29,7 @@ def examine(body: Body) -> Iterator[Finding]:
     for seen in body.observed(Event.TORCH_STATE):
         effect = seen.effect
         if effect.value.kind is Kind.BOOL:
-            message = f"{code(effect.what)} as a statement sets its mode {when(body)}"
+            message = f"{code(effect.what)} as a statement sets grad mode {when(body)}"
             advice = "use `with torch.no_grad():` or `with torch.enable_grad():`"
             yield report(RULE, body, seen, message, note=repetition(body), help=advice, severity=Severity.NOTE)
             continue

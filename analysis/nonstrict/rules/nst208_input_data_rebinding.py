@@ -36,7 +36,7 @@ def examine(body: Body) -> Iterator[Finding]:
             note = "compiled code silently computes with the tensor's original data"
             advice = "change the elements in place (`x.copy_(...)`), or bind the name to the new tensor"
         else:
-            message = f"{code(effect.what)} changes what an argument tensor is, not its elements"
+            message = f"{code(effect.what)} changes an argument tensor itself, not its elements"
             note = "the caller's tensor does not change, or torch.compile fails"
             advice = "change the elements in place (`x.copy_(...)`), or return the new tensor"
         yield report(RULE, body, seen, message, note=note, help=advice)

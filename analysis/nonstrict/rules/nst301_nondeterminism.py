@@ -23,7 +23,7 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield the nondeterministic values that decide a result."""
     for draw in body.observed(Event.RANDOM):
         message = f"{clause(draw.effect, 'is not deterministic')} {when(body)}"
-        advice = "draw in the caller and pass the value as an argument, or use torch's own random functions"
+        advice = "get the value in the caller and pass it as an argument, or use torch's own random functions"
         yield report(RULE, body, draw, message, note=_fate(body), help=advice, evidence=not_kept(draw))
 
 

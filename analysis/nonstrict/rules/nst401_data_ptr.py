@@ -26,7 +26,7 @@ def examine(body: Body) -> Iterator[Finding]:
         captured = effect.place.captured
         message = clause(effect, f"takes the address of a {'captured' if captured else 'traced'} tensor")
         if captured:
-            note = f"`{body.api}` freezes the address, and a write through it happens while tracing only"
+            note = f"`{body.api}` freezes the address, and a write through it happens at trace time only"
         else:
             note = f"a tensor has no memory {_fate(body, effect.how)}"
         advice = "wrap the code that needs the address in a `torch.library.custom_op` with `register_fake`"

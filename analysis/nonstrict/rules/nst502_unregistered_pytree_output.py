@@ -29,8 +29,8 @@ def examine(body: Body) -> Iterator[Finding]:
         if result.implicit and body.applied.is_left_to_subclasses:
             continue
         severity = Severity.WARNING if result.maybe else None
-        until = " before 2.15" if refused.crossing is Crossing.NOTHING else ""
-        note = f"torch.compile refuses it as a result{until}"
+        until = "before torch 2.15, " if refused.crossing is Crossing.NOTHING else ""
+        note = f"{until}torch.compile refuses it as a result"
         message = _message(body, result)
         yield report_at(RULE, body, result.span, message, note=note, help=refused.advice, severity=severity)
 

@@ -89,7 +89,7 @@ def _kept(body: Body, argument: BoundaryArgument, variation: Variation) -> Findi
 def _holder(body: Body) -> str:
     if body.marker == "constant-result":
         return f"`{body.api}` does not take"
-    return "the context that its registration keeps it in cannot hold"
+    return "its pytree context cannot hold"
 
 
 def _varying(body: Body, argument: BoundaryArgument, variation: Variation) -> Iterator[Finding]:
@@ -101,15 +101,15 @@ def _varying(body: Body, argument: BoundaryArgument, variation: Variation) -> It
         if variation.unlimited:
             return
         noun = "object" if kind == "constant" else kind
-        differs = "has another length" if kind == "container" else f"is another {noun}"
+        differs = "has a different length" if kind == "container" else f"is a different {noun}"
         if variation.follows:
-            differs = f"follows from `{variation.follows}`, which is another string"
+            differs = f"depends on `{variation.follows}`, which is a different string"
         message = f"`{argument.name}` of `{called(body)}` {differs} in every call"
-        note = f"each recompiles, and with `fullgraph=True` number {_LIMIT + 1} fails (`recompile_limit`)"
+        note = f"each one recompiles; with `fullgraph=True` compilation {_LIMIT + 1} fails (`recompile_limit`)"
         severity = Severity.NOTE if body.applied.falls_back else Severity.ERROR
-        advice = "pass a tensor, or a number to a region that may be dynamic"
+        advice = "pass a tensor, or a number to a region compiled without `dynamic=False`"
         if kind == "container":
-            advice = "pass one tensor, such as the stacked elements, or what the caller computes of them"
+            advice = "pass one tensor, such as the stacked elements, or what the caller computes from them"
         evidence = variation.evidence
         yield report_at(
             RULE, body, argument.span, message, note=note, help=advice, severity=severity, evidence=evidence

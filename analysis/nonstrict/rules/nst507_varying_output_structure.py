@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the results whose structure differs from one run of the function to the next."""
     for span in body.structures:
-        message = f"the structure of what `{called(body)}` returns depends on state that tracing changes"
+        message = f"the output structure of `{called(body)}` depends on state that tracing changes"
         note = "torch traces it several times, gets different structures and fails"
         yield report_at(RULE, body, span, message, note=note, help="let the structure depend on arguments only")
 

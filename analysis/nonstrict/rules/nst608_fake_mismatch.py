@@ -172,7 +172,10 @@ def _numbers(body: Body, fake: Body, real: Value) -> Iterator[Finding]:
         if value is None or value.kind not in (Kind.NUMBER, Kind.BOOL) or value.place.root is Root.ARGUMENT:
             continue
         if value.const is NO_CONSTANT or value.place.captured:
-            message, note = f"`{body.function}` returns a number", "compiled code keeps that of the fake forever"
+            message, note = (
+                f"`{body.function}` returns a number",
+                "compiled code always uses the fake's number",
+            )
             advice = "return it as a tensor"
             yield report_at(RULE, body, body.applied.span_of(node), message, note=note, help=advice)
 

@@ -68,8 +68,8 @@ def examine(body: Body) -> Iterator[Finding]:
 def _frozen(body: Body, seen: Observed) -> Finding:
     """What is traced without an error, and is decided there and then."""
     message = f"{construct(seen)} is decided at trace time"
-    note = f"`{body.function}` always searches in vain, whatever the tensor holds, and nothing is raised"
-    advice = "ask the tensor, as in `(lengths == 3).any()`, and choose with `torch.where`; or decide outside the region"
+    note = f"`{body.function}` never finds the value, whatever the tensor holds, and nothing is raised"
+    advice = "test the tensor, as in `(lengths == 3).any()`, with `torch.where` to choose, or decide outside the region"
     return report(RULE, body, seen, message, note=note, help=advice, severity=Severity.WARNING)
 
 

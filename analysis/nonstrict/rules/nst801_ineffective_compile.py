@@ -22,7 +22,7 @@ _MESSAGES = {
     "dropped": ("the result of `torch.compile` is unused: nothing is compiled", "`{given}` itself stays as it is"),
     "rebound": (
         "the result of `torch.compile` is bound to the parameter `{name}` only, and nothing calls it",
-        "other holders of the object keep calling it uncompiled",
+        "other references to the object still run it uncompiled",
     ),
     "unused": ("the result of `torch.compile` is bound to `{name}`, which is never called", "nothing is compiled"),
     "member": (

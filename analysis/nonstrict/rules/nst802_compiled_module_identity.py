@@ -45,14 +45,14 @@ def _told(misuse: Misuse) -> tuple[str, str]:
         note = f"it is an `OptimizedModule` that wraps the `{misuse.text}`"
         return "`isinstance` is false for a compiled module", note
     if misuse.how == "saved":
-        note = "its keys begin with `_orig_mod.`, and do not fit the module itself"
-        return "the state of what `torch.compile` returned is saved", note
-    refused = "it is refused" if misuse.strict else "with `strict=False` nothing of it is loaded, without a word"
+        note = "its keys begin with `_orig_mod.`, and do not match the module itself"
+        return "the state dict of a compiled module is saved", note
+    refused = "loading fails" if misuse.strict else "with `strict=False` nothing is loaded, silently"
     if misuse.how == "plain-into-wrapper":
-        note = f"the keys of the wrapper begin with `_orig_mod.`, those of this state do not: {refused}"
-        return "the state of a plain module is loaded into what `torch.compile` returned", note
-    note = f"the keys of this state begin with `_orig_mod.`: {refused}"
-    return "the state of what `torch.compile` returned is loaded into a plain module", note
+        note = f"the keys of the compiled module begin with `_orig_mod.`, those of the state dict do not: {refused}"
+        return "the state dict of a plain module is loaded into a compiled module", note
+    note = f"the keys of the state dict begin with `_orig_mod.`: {refused}"
+    return "the state dict of a compiled module is loaded into a plain module", note
 
 
 def fixes(context: Context) -> Iterator[Fix]:

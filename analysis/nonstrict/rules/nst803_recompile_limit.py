@@ -26,7 +26,7 @@ def examine(body: Body) -> Iterator[Finding]:
             )
             message = f"{changes(one)}: {follows}"
             error = "Unsupported" if one.refused else "FailOnRecompileLimitHit"
-            end = f"torch raises `{error}`" if body.fullgraph else "it runs in eager mode from then on"
+            end = f"torch raises `{error}`" if body.fullgraph else "it stays in eager mode"
             note = f"after {_counted(one.compilations)} {end}"
             severity = Severity.ERROR if body.fullgraph else Severity.WARNING
             advice, evidence = use_instead(one), one.evidence

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nonstrict.rules.base import Body
 
 _NOTE = "Inductor caches a graph with the value as a constant, and the calls that follow get it too"
-_ADVICE = "hold it in a tensor where it is computed with, or compile with `dynamic=False`"
+_ADVICE = "hold it in a tensor to compute with it, or compile with `dynamic=False`"
 _ORDINALS = ("", "first", "second")
 
 

@@ -21,7 +21,7 @@ def changes(one: Recompilation) -> str:
         grows = one.grows or (effect.how in _GROWING and one.limit)
         return f"{name} {'grows' if grows else 'changes'} in each call"
     if effect.event is Event.LAYER:
-        return f"{name} has parameters of other sizes from call to call"
+        return f"the parameter sizes of {name} vary from call to call"
     if one.beside:
         first, more = f"`{one.beside[0].text}`", len(one.beside) - 1
         return (
@@ -31,7 +31,9 @@ def changes(one: Recompilation) -> str:
         )
     if effect.how is not Use.LENGTH:
         return f"{name} varies from call to call"
-    return f"{name} has {'other keys' if 'keys' in one.kinds else 'another length'} from call to call"
+    if "keys" in one.kinds:
+        return f"the keys of {name} vary from call to call"
+    return f"the length of {name} varies from call to call"
 
 
 def how_often(one: Recompilation) -> str:
@@ -45,13 +47,13 @@ def told(one: Recompilation) -> str:
     """What is not the same in all calls, and what that costs."""
     if one.refused:
         return f"{changes(one)}: given up"
-    return f"{changes(one)}: compiled {'each time until it is given up' if one.limit else how_often(one)}"
+    return f"{changes(one)}: compiled {'each time, until torch gives up' if one.limit else how_often(one)}"
 
 
 def use_instead(one: Recompilation) -> str:
     """The way out of compilations for each value."""
     if one.grows:
-        return "write into a tensor that is as long as the longest, or pass it in and return it"
+        return "write into a tensor of the maximum length, or pass it in and return it"
     if one.seen.effect.how is Use.LENGTH or one.seen.effect.how in _GROWING:
         return "change the container outside of the region, or hold a tensor of a fixed size"
     if one.seen.effect.event is Event.LAYER:

@@ -58,7 +58,7 @@ def _refusal(target: Value, torch: tuple[int, int]) -> Target | None:
     if target.kind is Kind.BOUND:
         text = "a bound method" if torch < _METHODS_SINCE else ""
     elif target.mark is not None:
-        text = "a function that is marked already" if target.mark.kind in ("nonstrict", "leaf", "custom-op") else ""
+        text = "an already marked function" if target.mark.kind in ("nonstrict", "leaf", "custom-op") else ""
     elif target.kind is Kind.EXTERNAL:
         text = "a function of torch" if torch_function(target.dotted) is not None else ""
     elif target.partial is not None and _is_marker(target.partial.function):

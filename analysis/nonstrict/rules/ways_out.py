@@ -72,7 +72,7 @@ _STATEMENTS = {
     "stmt:gru-call": _RECURRENT,
     "stmt:generator-region": "compile the function that iterates, or one that returns a list",
     "stmt:environ-write": "set it once, before the compiled function is called",
-    "stmt:range-data-size": "keep what is selected a tensor and compute on all of it at once",
+    "stmt:range-data-size": "keep the selected elements in a tensor and compute on all of them at once",
     "stmt:cond-branch-global": _BRANCH,
     "stmt:cond-branch-append": _BRANCH,
     "stmt:cond-branch-attribute": _BRANCH,

@@ -41,7 +41,7 @@ set_rng_state_all = set_rng_state
 def synchronize(device): ...
 
 class Event:
-    @does.torch_query("asks how far the device is")
+    @does.torch_query("queries the progress of the device")
     def elapsed_time(self, end_event): ...
     query = elapsed_time
     @does.torch_guarded("waits for the device")
@@ -49,7 +49,7 @@ class Event:
     synchronize = wait = record
 
 class Stream:
-    @does.torch_query("asks how far the device is")
+    @does.torch_query("queries the progress of the device")
     def query(self): ...
     @does.torch_guarded("waits for the device")
     def synchronize(self): ...

@@ -36,7 +36,7 @@ def get_rng_state(): ...
 
 initial_seed = get_rng_state
 
-@does.torch_query("asks whether inference mode is on")
+@does.torch_query("checks whether inference mode is on")
 def is_inference_mode_enabled(*args): ...
 @does.torch_state("seeds torch's random generator")
 def manual_seed(seed): ...
@@ -129,7 +129,7 @@ class _dynamo:
         def __setattr__(name, value): ...
 
     _inductor.config = _functorch.config = config
-    @does.torch_query("asks whether code is being compiled")
+    @does.torch_query("checks whether code is being compiled")
     def is_compiling(): ...
     @does.torch_state("changes torch's compiler")
     def reset(): ...
@@ -144,7 +144,7 @@ class _logging:
 
 @submodule
 class _utils:
-    @does.torch_query("asks whether code is being compiled")
+    @does.torch_query("checks whether code is being compiled")
     def is_compiling(): ...
 
 @submodule
@@ -201,7 +201,7 @@ class classes:
 
 @submodule
 class compiler:
-    @does.torch_query("asks whether code is being compiled")
+    @does.torch_query("checks whether code is being compiled")
     def is_compiling(): ...
     is_dynamo_compiling = is_exporting = is_compiling
     @does.torch_state("changes torch's compiler")

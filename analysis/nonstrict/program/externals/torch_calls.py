@@ -174,7 +174,7 @@ def _applied(
         return _made(frame, node, name, operator, values, keywords)
     if last == "where" and len(values) == 1:
         taint = frame.unbacked(
-            node, first, "`where` of one argument", Taken.MASK, sight=Sight(along=0, behind=-1)
+            node, first, "`where` with one argument", Taken.MASK, sight=Sight(along=0, behind=-1)
         ).taint
         return holding(Kind.TUPLE, Value(Kind.TENSOR, FRESH, taint=taint)).with_taint(taint)
     if operator.data_dependent and operator.returns not in ("tensor", "tensors"):

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 NONE_ALLOWED = (2, 15)
 _CONTAINERS = frozenset({Kind.LIST, Kind.TUPLE, Kind.DICT, Kind.DEQUE})
 _REGISTER = "register its class outside the region, with `register_dataclass` or `register_pytree_node`"
-_RETURN = "return tensors and numbers, and let the region make the rest"
+_RETURN = "return tensors and numbers, and build the rest in the region"
 _PLAIN = "pass tensors, numbers and containers of these"
 _LIKE_LISTS = {
     RANGE: "a range",
@@ -326,9 +326,9 @@ def _inside(refused: Refused, container: Value) -> Refused:
 
 
 def _named_tuple(cls: Class | None = None) -> Refused:
-    named = f"`{cls.name}`" if cls is not None else "of its own"
+    named = f" `{cls.name}`" if cls is not None else ""
     advice = "return a plain tuple, and name its parts in the region"
-    return Refused(f"a named tuple {named}", advice, cls, Crossing.NAMED_TUPLE)
+    return Refused(f"a named tuple{named}", advice, cls, Crossing.NAMED_TUPLE)
 
 
 def _setting(value: Value) -> str:

@@ -171,7 +171,7 @@ def _own(cls: Class) -> list[Class]:
 
 
 def _lost(field: str, message: str, advice: str, flaw: Flaw = Flaw.OTHER) -> Fault:
-    note = "the marked function gets an object that torch rebuilds without it: it sees the default or no such attribute"
+    note = "the marked function gets an object rebuilt without it: the attribute has its default or is missing"
     return Fault(message, note, advice, flaw=flaw, field=field)
 
 
@@ -203,7 +203,7 @@ def _node(body: Interpreted, argument: BoundaryArgument, registration: Registrat
         field, source = next((field, source) for field, source in moved.items() if field in _read_names(body))
         yield Fault(
             f"flatten and unflatten of `{cls.name}` order the children differently",
-            f"torch rebuilds the object inside the marked function with what was `{source}` as `{field}`",
+            f"torch rebuilds the object inside the marked function with the value of `{source}` as `{field}`",
             "flatten the attributes in the order in which the constructor takes them",
         )
         return

@@ -62,7 +62,7 @@ def dispatches(machine: Machine, mark: Mark) -> tuple[Related, ...]:
         return tuple(found)
     for call in calls:
         if call.through == "attribute" or (call.through == "cell" and _same_factory(call, function)):
-            how = "every instance" if call.through == "attribute" else "every call of the factory"
+            how = "each instance has" if call.through == "attribute" else "each call of the factory makes"
             found.append(_of_each_object(call, how))
     return tuple(found)
 
@@ -83,8 +83,8 @@ def _is_exchanged(machine: Machine, mark: Mark) -> bool:
     return method is not None and owner is not None and bool(machine.mutations.exchanges(owner, method.name))
 
 
-def _of_each_object(call: SeenCall, how: str = "every instance") -> Related:
-    return Related(span_of(call.path, call.offset, call.node), f"{how} has a marked function of its own")
+def _of_each_object(call: SeenCall, how: str = "each instance has") -> Related:
+    return Related(span_of(call.path, call.offset, call.node), f"{how} its own marked function")
 
 
 def _is_of_each_object(machine: Machine, mark: Mark) -> bool:
