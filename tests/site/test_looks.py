@@ -32,6 +32,19 @@ def test_a_page_does_not_scroll_sideways(visit: Visit, page: str, width: int):
         assert window.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.parametrize("page", ["rules/", "editors/", "benchmarks/"])
+def test_sentences_in_tables_fit_into_narrow_windows(visit: Visit, page: str):
+    with visit(page, width=360) as window:
+        tables = window.locator("table[data-stacked]")
+        assert tables.count()
+        assert tables.evaluate_all("tables => tables.filter((one) => one.scrollWidth > one.clientWidth).length") == 0
+
+
+def test_the_home_is_called_what_the_site_is(visit: Visit):
+    with visit("") as window:
+        assert window.title().startswith("nonstrict: ")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("page", KINDS[:10])
 def test_a_page_is_easy_to_read(visit: Visit, page: str, scheme: str):
