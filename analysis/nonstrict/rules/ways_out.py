@@ -27,7 +27,7 @@ _OF_MODULES: dict[str, _Use | None] = {
     **dict.fromkeys(("numpy.random", "os.urandom", "random", "secrets", "uuid"), _Use.CHANCE),
     **dict.fromkeys(("torch.backends", "torch.cuda", "torch.random"), _Use.SETTING),
     **dict.fromkeys(("torch.nn", "torch.optim"), _Use.MADE),
-    **dict.fromkeys(("torch.nn.functional", "torch.nn.init", "torch.nn.utils"), None),
+    **dict.fromkeys(("torch.nn.functional", "torch.nn.init", "torch.nn.parallel", "torch.nn.utils"), None),
     **dict.fromkeys(("gc", "inspect", "sys", "types"), _Use.QUESTION),
     **dict.fromkeys(("csv", "glob", "io", "json", "os", "pathlib", "pickle", "shutil", "socket"), _Use.EXCHANGE),
     **dict.fromkeys(("subprocess", "tempfile"), _Use.EXCHANGE),
