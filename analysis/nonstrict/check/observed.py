@@ -105,7 +105,7 @@ def location_of(line: Line, texts: dict[str, Source]) -> Location:
 def _one_of_each(
     measured: Iterable[Measured], named: frozenset[tuple[str, int]], texts: dict[str, Source]
 ) -> Iterator[Seen]:
-    """The breaks that no finding names and that are not the doing of the program; of one statement the first."""
+    """The breaks that neither a finding nor an error of eager code explains; of one statement the first."""
     known: set[tuple[str, Span]] = set()
     for region in measured:
         for broken in region.breaks:

@@ -90,8 +90,8 @@ def united(known: Sequence[Measured], more: Iterable[Measured], *, calls: bool =
 def explained(measured: Measured, refusals: frozenset[tuple[str, int]], eager: Mapping[str, Any]) -> Measured:
     """The region with its breaks marked: as explained those that raise, unless they are one of the `refusals`.
 
-    And those on lines where a call of the `eager` run raised: Dynamo breaks the graph where the code that it traces
-    raises, which is no fault of the code if the error is that of a program without the rest of it.
+    As failing in eager those on lines where a call of the `eager` run raised: Dynamo breaks the graph where the code
+    that it traces raises, and the error may be that of a slice that lacks something.
     """
     failing = {cause_of(call["error"]).lines[-1:] for call in eager["calls"] if "error" in call}
     breaks = (

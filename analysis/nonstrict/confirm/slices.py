@@ -36,7 +36,7 @@ _SETTING_WORDS = (
 _CHANGED = {"exec": slice(1, 3), "setattr": slice(0, 1), "delattr": slice(0, 1)}
 _NO_ARGUMENT = slice(0, 0)
 #: Builtins by which code comes to what it does not name: any definition may be meant.
-_BY_TEXT = frozenset({"globals", "locals", "vars", "eval", "exec"})
+_BY_TEXT = frozenset({"globals", "eval", "exec"})
 
 
 class Statement(NamedTuple):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.execution import is_main_guard
-from nonstrict.facts.memo import remembered
 from nonstrict.facts.reaching import source
 from nonstrict.facts.scopes import is_as_passed
 from nonstrict.facts.walk import walk
@@ -119,14 +119,20 @@ def _looped_over(around: ast.AST, name: str) -> str:
     return ""
 
 
+@dataclass(eq=False)
+class _Resets:
+    """By text, whether it has torch forget what it compiled: many regions may be called by one."""
+
+    known: dict[ast.AST, bool] = field(default_factory=dict)
+
+
 def drops(frame: Frame) -> bool:
     """Whether code around a call has torch forget what it compiled."""
-    names = naming.names_at(frame)
-
-    def dropping(around: ast.AST) -> bool:
-        return any(isinstance(node, ast.Call) and names(node.func) in _RESETS for node in walk(around))
-
-    return remembered(naming.text_of(frame), "_nonstrict_drops", dropping)
+    known, around = frame.machine.part(_Resets).known, naming.text_of(frame)
+    if around not in known:
+        names = naming.names_at(frame)
+        known[around] = any(isinstance(node, ast.Call) and names(node.func) in _RESETS for node in walk(around))
+    return known[around]
 
 
 def given_expressions(machine: Machine, region: Function, name: str) -> Iterator[tuple[Frame, ast.Call, ast.expr]]:
