@@ -141,6 +141,11 @@ def test_an_entry_of_a_folder_only_shrinks(nonstrict: Command, project: Path):
     )
 
 
+def test_where_there_is_no_budget_it_says_so(nonstrict: Command, project: Path):
+    run = nonstrict("budget", ".")
+    assert run.out.splitlines()[0].startswith("No budget yet: ")
+
+
 def test_writing_where_nothing_is_configured(nonstrict: Command, project: Path):
     run = nonstrict("budget", "--write")
     assert run.status == 0
