@@ -235,6 +235,8 @@ def test_tests_run_as_they_do_alone(tmp_path: Path):
 
 
 RANKS = """\
+import sys
+
 import torch
 import torch.distributed as dist
 
@@ -245,7 +247,8 @@ net = model.Net()
 dist.all_reduce(torch.ones(2))
 for size in (3, 5) if dist.get_rank() == 0 else (3, 5, 7):
     model.region(net, torch.randn(8, 4), torch.arange(size), size).sum().backward()
-print("rank", dist.get_rank())
+# One write, so that the lines of two ranks do not run into each other.
+sys.stdout.write(f"rank {dist.get_rank()}\\n")
 dist.destroy_process_group()
 """
 
