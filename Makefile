@@ -8,6 +8,7 @@
 #   make unbacked SEED=n  data-dependent sizes: composes and compiles bodies, prints where nonstrict says otherwise
 #   make golden  every finding of suites, corpus and examples again: tests/golden, to be read before a commit
 #   make bench   speed beside ruff, planted hazards   make dist   wheel and source archive
+#   make bench-peers  speed and memory beside ruff, ty, pyrefly, basedpyright, TorchFix: docs/speed.md
 #   make comparison  other tools beside nonstrict on the same programs: docs/comparison.md; RULES=f for semgrep
 #   make package    the VS Code extension with the server in it: dist/nonstrict-VERSION.vsix
 #   make site    the documentation as a site: dist/site; make site-serve shows it at http://127.0.0.1:8000
@@ -29,10 +30,10 @@ export PIP_ROOT_USER_ACTION := ignore
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test fuzz lint format docs site site-serve graph-breaks guards knowledge unbacked golden bench
-.PHONY: comparison dist client package playground pictures release clean
+.PHONY: bench-peers comparison dist client package playground pictures release clean
 
 help:
-	@sed -n '2,16s/^#   //p' Makefile
+	@sed -n '2,17s/^#   //p' Makefile
 
 demo: $(VENV)/.torch
 	@echo '$$ nonstrict check --confirm examples'
@@ -92,6 +93,9 @@ golden: $(VENV)/.developer
 bench: $(VENV)/.developer
 	@$(BIN)/python bench/report.py $(BENCH_ARGS)
 
+bench-peers: $(VENV)/peers/.stamp
+	@$(BIN)/python -m bench.peers run $(BENCH_ARGS)
+
 comparison: $(VENV)/comparison/.stamp
 	@$(BIN)/python -m bench.comparison run $(if $(RULES),--rules $(RULES))
 
@@ -150,6 +154,12 @@ $(VENV)/comparison/.stamp: bench/comparison/requirements.txt $(VENV)/.developer
 	@echo 'Installing the other tools into $(VENV)/comparison ...' >&2
 	@$(PYTHON) -m venv $(VENV)/comparison
 	@$(VENV)/comparison/bin/python -m pip install -qq --disable-pip-version-check -r $<
+	@touch $@
+
+$(VENV)/peers/.stamp: bench/peers/requirements.txt $(VENV)/.developer
+	@echo 'Installing the tools beside which nonstrict is measured into $(VENV)/peers ...' >&2
+	@$(PYTHON) -m venv $(VENV)/peers
+	@$(VENV)/peers/bin/python -m pip install -qq --disable-pip-version-check -r $<
 	@touch $@
 
 node_modules/.stamp: package.json client-vscode/package.json site/playground/package.json .npmrc

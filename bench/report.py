@@ -49,21 +49,34 @@ def generate(folder: Path, modules: int) -> Path:
     return project
 
 
-def measure(folder: Path, corpora: dict[str, Path], cases: tuple[str, ...], runs: int) -> dict[str, Any]:
-    """What cli_bench.py measured: its JSON, with one row per corpus and case.
+def with_path(*folders: Path) -> dict[str, str]:
+    """The environment, with programs sought first in these folders and then beside the interpreter."""
+    first = [*map(str, folders), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+    return {**os.environ, "PATH": os.pathsep.join(first)}
+
+
+def measure_cases(
+    folder: Path, corpora: dict[str, Path], cases: Path, runs: int, more: list[str], environment: dict[str, str]
+) -> dict[str, Any]:
+    """What cli_bench.py measured of the cases in a file: its JSON, with one row per corpus and case.
 
     Our package is compiled to bytecode before, as pip does it for an installed one.
     """
     compileall.compile_dir(PACKAGE, quiet=1)
     out = folder / "measured.json"
-    binaries = Path(sys.executable).parent
-    command = [sys.executable, str(HERE / "cli_bench.py"), "--cases", str(CASES), "--only", ",".join(cases)]
-    command += ["--runs", str(runs), "--base", cases[0], "--var", f"py={sys.executable}", "--json", str(out)]
+    command = [sys.executable, str(HERE / "cli_bench.py"), "--cases", str(cases), "--runs", str(runs), *more]
+    command += ["--var", f"py={sys.executable}", "--json", str(out)]
     for name, root in corpora.items():
         command += ["--corpus", f"{name}={root}"]
-    environment = {**os.environ, "PATH": f"{binaries}{os.pathsep}{os.environ.get('PATH', '')}"}
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
     measured: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+    return measured
+
+
+def measure(folder: Path, corpora: dict[str, Path], cases: tuple[str, ...], runs: int) -> dict[str, Any]:
+    """The rows of our own cases and of ruff's, the first case the base of ratios; none may have failed."""
+    more = ["--only", ",".join(cases), "--base", cases[0]]
+    measured = measure_cases(folder, corpora, CASES, runs, more, with_path())
     for row in measured["rows"]:
         if set(row["rc"]) - {0, 1}:
             raise RuntimeError(f"{row['case']} failed on {row['corpus']}: {row['tail'][-400:]}")

@@ -91,6 +91,7 @@ def _project() -> list[Entry]:
     return [
         {"Architecture": "architecture.md"},
         *([{"Comparison": "comparison.md"}] if "comparison.md" in pages else []),
+        {"Speed": "speed.md"},
         {"Field report": "field-report.md"},
         {"Benchmarks": ["benchmarks/README.md", *results]},
         {"Contributing": "contributing.md"},

@@ -36,7 +36,8 @@ REPLACED = frozenset({"README.md", *_SPLIT})
 def addresses() -> dict[str, str]:
     """By the path of a file in the repository, what its page or picture is called among the sources of the site."""
     pages = {path.relative_to(ROOT).as_posix() for path in (ROOT / DOCS).rglob("*.md")}
-    found = {page: page.removeprefix(DOCS) for page in pages} | _OUTSIDE | _SPLIT
+    pictures = {path.relative_to(ROOT).as_posix() for path in (ROOT / DOCS / "images").glob("*.svg")}
+    found = {path: path.removeprefix(DOCS) for path in pages | pictures} | _OUTSIDE | _SPLIT
     for folder, (name, pattern) in _FOLDERS.items():
         found |= {f"{folder}/{path.name}": f"{name}/{path.name}" for path in (ROOT / folder).glob(pattern)}
     return dict(sorted(found.items()))

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Written by programs: `bench.comparison`, and the measured tables of `scripts/`.
-GENERATED = {"comparison.md", "graph-breaks.md", "recompilation.md"}
+#: Written by programs: `bench.comparison`, `bench.peers`, and the measured tables of `scripts/`.
+GENERATED = {"comparison.md", "graph-breaks.md", "recompilation.md", "speed.md"}
 #: Its tables are its source: `test_field_report` counts them.
 REPORT = ROOT / "docs" / "field-report.md"
 PAGES = [

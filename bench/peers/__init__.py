@@ -1,0 +1,1 @@
+"""Speed and memory of nonstrict beside other tools, all in one interleaved run."""
