@@ -17,6 +17,8 @@ FILES = (SPARSE_FILE, DENSE_SHORT, DENSE_LONG)
 #: A part of torch with few functions that matter to nonstrict: its folder, and the file that is edited.
 _SPARSE = ("optim", "lr_scheduler.py")
 _SOURCES = {".py", ".pyi"}
+#: Which slow tools are measured where nothing else is asked for: a run is to take minutes.
+_SLOW = {DENSE: (tools.BASEDPYRIGHT,), SMALL: tools.SLOW}
 
 
 class Corpus(NamedTuple):
@@ -24,8 +26,8 @@ class Corpus(NamedTuple):
 
     folder: Path
     style: tools.Format
-    #: Whether the tools that take minutes for a large one are measured on it.
-    slow: bool
+    #: The tools among those that take minutes for a large corpus that are measured on it.
+    slow: tuple[str, ...]
 
 
 class Edited(NamedTuple):
@@ -52,12 +54,12 @@ def command_corpora(
     folder: Path, synthetic: dict[str, int], packages: dict[str, Path], *, slow: bool
 ) -> dict[str, Corpus]:
     """The corpora of the commands: copies of packages, and synthetic projects of so many modules."""
-    found = {
-        name: Corpus(copied(root, folder / "package" / name), tools.CONCISE, slow) for name, root in packages.items()
-    }
+    found: dict[str, Corpus] = {}
+    for name, root in packages.items():
+        found[name] = Corpus(copied(root, folder / "package" / name), tools.CONCISE, tools.SLOW if slow else ())
     for name, count in synthetic.items():
         project = report.generate(folder / name.replace(" ", "-"), count)
-        found[name] = Corpus(project, tools.JSON, slow or name == SMALL)
+        found[name] = Corpus(project, tools.JSON, tools.SLOW if slow else _SLOW[name])
     return found
 
 

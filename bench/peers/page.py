@@ -162,9 +162,9 @@ def _commands(results: Results, corpus: str) -> str:
         own = results.commands.get(corpus, {}).get(tool)
         if not own:
             continue
-        row = own[COLD]
+        row, ended = own[COLD], results.command(corpus, tool, COLD)
         again = [_seconds(own.get(doing), tool) for doing in (WARM, EDIT, CLONE)]
-        ratio = f"{row['cpu_s'] / base['cpu_s']:.2f}" if base and not row["timed_out"] else ""
+        ratio = f"{row['cpu_s'] / base['cpu_s']:.2f}" if base and ended else ""
         memory = [f"{row[name]:.0f}" for name in ("private_mb", "pss_mb", "tree_rss_mb")]
         rows.append([tool, _seconds(row, tool), ratio, f"{row['wall_s']:.2f}", *again, *memory])
     header = ["tool", COLD, "x nonstrict", "wall s", WARM, EDIT, CLONE, "private", "PSS", "RSS"]
@@ -174,6 +174,8 @@ def _commands(results: Results, corpus: str) -> str:
 def _seconds(row: dict[str, Any] | None, tool: str) -> str:
     if row is None:
         return "as cold" if tool in WITHOUT_CACHE else ""
+    if row["failed"]:
+        return "failed"
     if row["timed_out"]:
         return f"more than {row['wall_s']:.0f} s of wall time"
     spread = f" ({row['cpu_min']:.2f}..{row['cpu_max']:.2f})" if row["runs"] > 1 else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ class Results:
     def command(self, corpus: str, tool: str, doing: str) -> dict[str, Any] | None:
         """The figures of a command, if it was run to its end."""
         row = self.commands.get(corpus, {}).get(tool, {}).get(doing)
-        return row if row and not row["timed_out"] else None
+        return row if row and not row["timed_out"] and not row["failed"] else None
 
     def server(self, file: str, tool: str) -> dict[str, Any] | None:
         """The figures of a server, if it answered."""
@@ -51,13 +52,14 @@ def load(path: Path = FILE) -> Results | None:
 
 
 def commands_of(measured: dict[str, Any]) -> dict[str, dict[str, dict[str, dict[str, Any]]]]:
-    """The rows of `cli_bench.py` by corpus, tool and what was done; a row that failed is none."""
+    """The rows of `cli_bench.py` by corpus, tool and what was done; those that failed say so, and why on the screen."""
     found: dict[str, dict[str, dict[str, dict[str, Any]]]] = {}
     for row in measured["rows"]:
-        if set(row["rc"]) - {0, 1} and not row["timed_out"]:
-            raise RuntimeError(f"{row['case']} failed on {row['corpus']}: {row['tail'][-400:]}")
+        failed = bool(set(row["rc"]) - {0, 1}) and not row["timed_out"]
+        if failed:
+            print(f"{row['case']} failed on {row['corpus']}: {row['tail']}", file=sys.stderr)
         tool, doing = row["labels"]["tool"], row["labels"]["doing"]
-        figures = {name: _rounded(row[name]) for name in COMMAND_FIGURES}
+        figures = {name: _rounded(row[name]) for name in COMMAND_FIGURES} | {"failed": failed}
         found.setdefault(row["corpus"], {}).setdefault(tool, {})[doing] = figures
     return found
 

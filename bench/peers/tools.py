@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 COLD, WARM, EDIT, CLONE = "cold", "nothing changed", "one edit", "fresh clone with the cache"
 OURS = "nonstrict"
+BASEDPYRIGHT, TORCHFIX = "basedpyright", "TorchFix"
+#: Those that take minutes for a large corpus, and keep nothing between runs either.
+SLOW = (BASEDPYRIGHT, TORCHFIX)
 #: Takes a second look at a cache: files count as unchanged only when their status is a little old.
 _SETTLED = "sleep 2.5"
 _TREE = f"cp -r {{path}} {{tmp}}/tree && {_SETTLED}"
@@ -85,23 +91,22 @@ def _type_checkers(style: Format) -> list[Case]:
 
 
 def _slow(style: Format) -> list[Case]:
-    """Those that take minutes for a large corpus, and keep nothing between runs either."""
     pyright = f"basedpyright --pythonpath {{py}} {style.basedpyright} ."
     return [
-        Case("basedpyright", COLD, pyright, {"cwd": "{path}", "runs": _SLOW_RUNS}),
-        Case("TorchFix", COLD, "flake8 --isolated --select TOR -j 2 --exit-zero {path}", {"runs": _SLOW_RUNS}),
+        Case(BASEDPYRIGHT, COLD, pyright, {"cwd": "{path}", "runs": _SLOW_RUNS}),
+        Case(TORCHFIX, COLD, "flake8 --isolated --select TOR -j 2 --exit-zero {path}", {"runs": _SLOW_RUNS}),
     ]
 
 
 #: Tools whose command keeps nothing between runs: what a run takes after an edit is what a cold one takes.
-WITHOUT_CACHE = ("ty", "pyrefly", "basedpyright", "TorchFix")
+WITHOUT_CACHE = ("ty", "pyrefly", *SLOW)
 TOOLS = (OURS, "ruff F", "ruff ALL", *WITHOUT_CACHE)
 
 
-def cases(style: Format, *, slow: bool) -> list[Case]:
-    """All commands for a corpus, ours first; `slow` says whether those that take long are among them."""
+def cases(style: Format, slow: Collection[str]) -> list[Case]:
+    """All commands for a corpus, ours first; `slow` are the slow tools that are among them."""
     found = [*_nonstrict(style), *_ruff(style, "F"), *_ruff(style, "ALL"), *_type_checkers(style)]
-    return [*found, *(_slow(style) if slow else [])]
+    return [*found, *(case for case in _slow(style) if case.tool in slow)]
 
 
 #: By the name of a server: how it is started. `+pull` asks for diagnostics, where others send them by themselves.

@@ -22,7 +22,7 @@ from bench.peers.edit import edit
 from bench.peers.results import COMMAND_FIGURES, FILE, SERVER_FIGURES, Results, commands_of, load, servers_of
 from bench.peers.running import version
 from bench.peers.targets import TARGETS
-from bench.peers.tools import CLONE, COLD, CONCISE, EDIT, TOOLS, cases
+from bench.peers.tools import CLONE, COLD, CONCISE, EDIT, SLOW, TOOLS, cases
 
 ROOT = Path(__file__).resolve().parents[2]
 CSS = chart.COLORS.read_text(encoding="utf-8")
@@ -30,7 +30,12 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def command(cpu: float, private: float = 100.0, *, timed_out: bool = False) -> dict[str, Any]:
-    figures = dict.fromkeys(COMMAND_FIGURES, 1.0) | {"cpu_s": cpu, "private_mb": private, "timed_out": timed_out}
+    figures = dict.fromkeys(COMMAND_FIGURES, 1.0) | {
+        "cpu_s": cpu,
+        "private_mb": private,
+        "timed_out": timed_out,
+        "failed": False,
+    }
     return figures | {"runs": 3, "cpu_min": cpu, "cpu_max": cpu}
 
 
@@ -173,9 +178,12 @@ def test_rows_are_kept_without_what_names_a_place():
     assert "/home" not in json.dumps(found)
 
 
-def test_a_command_that_failed_is_no_result():
-    with pytest.raises(RuntimeError, match="failed on c"):
-        commands_of({"rows": [measured_row(rc=[2])]})
+def test_a_command_that_failed_is_no_result(capsys: pytest.CaptureFixture[str]):
+    found = results()
+    found.commands[TORCH]["ty"] = commands_of({"rows": [measured_row(rc=[0, 2])]})["c"]["ty"]
+    assert judged(found)["torch, cold `ty check`"] == (None, None)
+    assert "| ty | failed |  |" in page.tables(found)
+    assert "ty, cold failed on c: /home/x: error" in capsys.readouterr().err
     assert commands_of({"rows": [measured_row(rc=[-9], timed_out=True)]})["c"]["ty"][COLD]["timed_out"]
 
 
@@ -193,7 +201,7 @@ def test_versions(text: str, expected: str):
 
 
 def test_each_tool_has_its_cold_run_and_each_case_a_name_of_its_own():
-    found = cases(CONCISE, slow=True)
+    found = cases(CONCISE, SLOW)
     assert {case.tool for case in found if case.doing == COLD} == set(TOOLS)
     names = [case.as_written("c")["name"] for case in found]
     assert len(set(names)) == len(names)
