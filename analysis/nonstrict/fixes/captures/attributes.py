@@ -143,7 +143,7 @@ class AttributePassing(Passing):
     def _means(self, function: Extended, document: Document, node: ast.expr, steps: tuple[str, ...]) -> bool:
         """Note what the parameter is in a function: `node` there, and more steps; whether that can be."""
         parts, root = chain(node), root_of(node)
-        if root is None or self.uses.scopes(document).binder(root, root.id) is not function.node:
+        if root is None or self.uses.scopes(document).text.binder(root, root.id) is not function.node:
             return False
         scope = scope_of(function.node)
         if root.id not in scope.parameters or root.id in scope.assigned:

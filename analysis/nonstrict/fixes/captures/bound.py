@@ -77,7 +77,7 @@ def _made(context: Context, document: Document, node: ast.expr) -> ast.Call | No
     """The call that makes a partial: the expression, or what its variable is set to once."""
     scopes = context.documents.uses.scopes(document)
     if isinstance(node, ast.Name):
-        bindings = list(scopes.bindings(scopes.binder(node, node.id), node.id))
+        bindings = list(scopes.text.bindings(scopes.text.binder(node, node.id), node.id))
         statement = document.parent(bindings[0]) if len(bindings) == 1 else None
         node = statement.value if isinstance(statement, ast.Assign) else node
     if isinstance(node, ast.Call) and scopes.dotted(node.func) == _PARTIAL and node.args:
@@ -108,7 +108,7 @@ def _edits(context: Context, partial: _Partial, names: list[str]) -> tuple[Edit,
     bodies = traced.in_bodies(context)
     edits: list[Edit] = []
     for call in found.calls:
-        inside = any(call.document.span(one) in bodies for one in uses.scopes(call.document).functions(call.node))
+        inside = any(call.document.span(one) in bodies for one in uses.scopes(call.document).text.functions(call.node))
         passed = _passed(context, partial, call, names)
         if inside or passed is None:
             return None

@@ -47,7 +47,7 @@ def build_inside(context: Context) -> Iterator[Fix]:
 
 def _made(context: Context, document: Document, node: ast.Name) -> ast.Assign | None:
     """The statement that alone binds a name of the module, to a tensor made of literals."""
-    bound = list(context.documents.uses.scopes(document).bindings(document.tree, node.id))
+    bound = list(context.documents.uses.scopes(document).text.bindings(document.tree, node.id))
     statement = document.parent(bound[0]) if len(bound) == 1 else None
     if not isinstance(statement, ast.Assign) or statement.targets != bound or statement not in document.tree.body:
         return None

@@ -51,7 +51,7 @@ def _edits(context: Context, document: Document, function: FunctionNode, name: s
     for call in found.calls:
         if argument(function, call, name) is not None:
             continue
-        inside = any(call.document.span(one) in bodies for one in uses.scopes(call.document).functions(call.node))
+        inside = any(call.document.span(one) in bodies for one in uses.scopes(call.document).text.functions(call.node))
         written = spelled(uses, call.document, call.node, spot, suffix)
         if inside or written is None:
             return None

@@ -85,7 +85,7 @@ def conversion(uses: Uses, document: Document, node: ast.expr) -> str:
 def _following(uses: Uses, document: Document, node: ast.expr) -> Value:
     """What an iterator that a top-level name holds gives next."""
     iterator = uses.value(document, node)
-    bound = uses.scopes(document).bindings(document.tree, node.id) if isinstance(node, ast.Name) else ()
+    bound = uses.scopes(document).text.bindings(document.tree, node.id) if isinstance(node, ast.Name) else ()
     statements = [document.parent(one) for one in bound]
     made = statements[0].value if len(statements) == 1 and isinstance(statements[0], ast.Assign) else None
     if isinstance(made, ast.Call) and _callee(uses, document, made) == "itertools.count":
@@ -129,7 +129,7 @@ def measures(uses: Uses, document: Document, node: ast.expr) -> bool:
 
 def is_builtin(uses: Uses, document: Document, name: ast.Name) -> bool:
     """Whether a name is a builtin, and nothing of the file."""
-    bound = any(True for _ in uses.scopes(document).bindings(document.tree, name.id))
+    bound = any(True for _ in uses.scopes(document).text.bindings(document.tree, name.id))
     return hasattr(builtins, name.id) and not bound
 
 

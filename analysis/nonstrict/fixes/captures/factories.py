@@ -37,7 +37,7 @@ def tidied(
         return edits
     found = uses.of(document, factory)
     inner = {id(node) for function in changed for node in ast.walk(function)}
-    read = any(id(node) not in inner for node in uses.scopes(document).reads(factory, spot.name))
+    read = any(id(node) not in inner for node in uses.scopes(document).text.reads(factory, spot.name))
     if read or found.obstacles or found.overrides or _is_written(document, factory, changed, spot.name, edits):
         return edits
     removals = list(_removals(uses, document, factory, spot.name))

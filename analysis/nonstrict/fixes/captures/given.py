@@ -87,10 +87,10 @@ def kept_beside(uses: Uses, call: Call, spot: Spot, suffix: str) -> Spelled | No
     if kept is None or not isinstance(name, ast.Name) or not isinstance(spot.scope, FunctionNode):
         return None
     scopes = uses.scopes(kept.document)
-    here = spot.path == kept.document.path and scopes.binder(name, name.id) is spot.scope
-    if not here or not _is_called_on(call, kept) or len(list(scopes.bindings(spot.scope, spot.name))) != 1:
+    here = spot.path == kept.document.path and scopes.text.binder(name, name.id) is spot.scope
+    if not here or not _is_called_on(call, kept) or len(list(scopes.text.bindings(spot.scope, spot.name))) != 1:
         return None
-    for read in scopes.reads(spot.scope, spot.name):
+    for read in scopes.text.reads(spot.scope, spot.name):
         statement = kept.document.parent(read)
         if isinstance(spot.scope, ast.Lambda) or statement not in spot.scope.body:
             continue
@@ -106,7 +106,7 @@ def _held(uses: Uses, call: Call, document: Document, node: ast.expr) -> str | N
     if root is None or kept is None or kept.document is not document or not isinstance(kept.set_on, ast.Name):
         return None
     scopes = uses.scopes(document)
-    same = root.id == kept.set_on.id and scopes.binder(root, root.id) is scopes.binder(kept.set_on, root.id)
+    same = root.id == kept.set_on.id and scopes.text.binder(root, root.id) is scopes.text.binder(kept.set_on, root.id)
     if not same or not _is_called_on(call, kept):
         return None
     return call.document.text(kept.called_on) + steps_text(document, node, len(chain(node)) - 1)
@@ -121,7 +121,7 @@ def _varies(uses: Uses, document: Document, spot: Spot) -> bool:
     """Whether a variable is bound more than once: the function has what it held when the function was made."""
     if isinstance(spot.scope, ast.Module):
         return is_rebound(uses, spot)
-    return len(list(uses.scopes(document).bindings(spot.scope, spot.name))) != 1
+    return len(list(uses.scopes(document).text.bindings(spot.scope, spot.name))) != 1
 
 
 def _named(uses: Uses, call: Call, given: Given, suffix: str) -> Spelled | None:

@@ -145,7 +145,7 @@ def _is_independent(uses: Uses, document: Document, node: ast.expr) -> bool:
     for part in ast.walk(node):
         if isinstance(part, (ast.Lambda, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, *_COMPREHENSIONS)):
             return False
-        if isinstance(part, ast.Name) and scopes.binder(part, part.id) is not document.tree:
+        if isinstance(part, ast.Name) and scopes.text.binder(part, part.id) is not document.tree:
             return False
     return not any(isinstance(outer, ast.JoinedStr) for outer in document.around(node))
 
@@ -283,17 +283,17 @@ def _spelled(uses: Uses, document: Document, node: ast.expr, call: Call) -> Spel
         return None
     scopes = uses.scopes(call.document)
     if call.document is document:
-        visible = scopes.binder(call.node, root.id) is document.tree
+        visible = scopes.text.binder(call.node, root.id) is document.tree
         return Spelled(document.text(node)) if visible else None
     if draws.is_builtin(uses, document, root):
-        hidden = scopes.binder(call.node, root.id) is not call.document.tree
-        taken = any(True for _ in scopes.bindings(call.document.tree, root.id))
+        hidden = scopes.text.binder(call.node, root.id) is not call.document.tree
+        taken = any(True for _ in scopes.text.bindings(call.document.tree, root.id))
         return None if hidden or taken else Spelled(root.id)
     dotted = uses.scopes(document).dotted(node)
     if dotted and not uses.scopes(document).module_at(root):
         known = name_spelled(call.document, dotted)
         first = known.text.partition(".")[0]
-        visible = scopes.binder(call.node, first) is call.document.tree
+        visible = scopes.text.binder(call.node, first) is call.document.tree
         return Spelled(known.text, known.edits) if visible else None
     spot = spot_of(uses, document, node)
     return spelled(uses, call.document, call.node, spot, "".join(spot.steps)) if spot is not None else None

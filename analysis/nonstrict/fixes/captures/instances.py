@@ -135,7 +135,7 @@ def _calls(context: Context, made: _Made) -> list[ast.Call] | None:
     for document in dict.fromkeys([made.document, *documents]):
         if any(isinstance(node, ast.Constant) and node.value == made.name for node in document.nodes):
             return None
-        for node in uses.scopes(document).attributes.get(made.name, ()):
+        for node in uses.scopes(document).text.attributes.get(made.name, ()):
             if node is made.statement.targets[0]:
                 continue
             call = document.parent(node)

@@ -92,7 +92,7 @@ def _values(context: Context, document: Document, callee: ast.expr) -> list[Valu
     if isinstance(callee, ast.Attribute) and isinstance(owner, ast.ClassDef) and _is_own(function, callee.value):
         return _held(context, document, owner, callee.attr)
     if isinstance(callee, ast.Name) and function is not None:
-        scope = uses.scopes(document).binder(callee, callee.id)
+        scope = uses.scopes(document).text.binder(callee, callee.id)
         if scope is function:
             return _passed(context, document, function, callee.id)
     return list(uses.value(document, callee).alternatives())

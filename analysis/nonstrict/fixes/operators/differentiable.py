@@ -11,6 +11,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nonstrict.facts.memo import remembered
+from nonstrict.facts.targets import last_name
 from nonstrict.program.domain.values import TENSORS, Flag, Kind
 from nonstrict.program.linking.imports import stem_of
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.fixes.code.documents import Document
+    from nonstrict.fixes.code.scopes import Scopes
     from nonstrict.fixes.uses.references import Uses
     from nonstrict.program.contracts.marked_body import MarkedBody
     from nonstrict.program.domain.values import Value
@@ -30,6 +33,8 @@ _FUNCTIONS = frozenset(
         *(f"torch.func.{name}" for name in ("grad", "grad_and_value", "vjp", "jvp", "jacrev", "jacfwd", "hessian")),
     }
 )
+#: The last names of those functions.
+_LAST = frozenset(name.rpartition(".")[2] for name in _FUNCTIONS)
 _CONTAINERS = (Kind.LIST, Kind.TUPLE)
 _MAX_FILES = 200
 
@@ -68,19 +73,11 @@ def _takes_parameters(body: MarkedBody) -> bool:
 def _asks_for_gradients(uses: Uses, document: Document) -> bool:
     """Whether a file, or one that imports it in some steps, asks for gradients; also if these are too many to read."""
     paths = _importing(uses, document.path)
-    words = (*_ASKS, *(name.rpartition(".")[2] for name in _FUNCTIONS))
-    held = paths.intersection(uses.documents.machine.elsewhere.holding(words))
+    held = paths.intersection(uses.documents.machine.elsewhere.holding((*_ASKS, *sorted(_LAST))))
     if len(held) > _MAX_FILES:
         return True
     documents = (uses.documents.document(path) for path in sorted(held))
-    return any(one is None or _known(uses, one) for one in documents)
-
-
-def _known(uses: Uses, document: Document) -> bool:
-    """Whether a file asks for gradients; each file is read once."""
-    if document.path not in uses.gradients:
-        uses.gradients[document.path] = _asks(uses, document)
-    return uses.gradients[document.path]
+    return any(one is None or _asks(uses, one) for one in documents)
 
 
 def _importing(uses: Uses, path: str) -> set[str]:
@@ -97,13 +94,20 @@ def _importing(uses: Uses, path: str) -> set[str]:
 
 
 def _asks(uses: Uses, document: Document) -> bool:
+    """Whether a file asks for gradients, which is found out once for all who ask."""
     scopes = uses.scopes(document)
-    if any(scopes.attributes.get(word) for word in _ASKS):
-        return True
-    for node in document.nodes:
+    return remembered(document.tree, "_nonstrict_asks_for_gradients", lambda _: _find(scopes))
+
+
+def _find(scopes: Scopes) -> bool:
+    text = scopes.text
+    called = {*_LAST, *(alias.asname for _, alias in text.imports if alias.asname)}
+    for node in text.document.nodes:
+        if isinstance(node, ast.Attribute) and node.attr in _ASKS:
+            return True
         if isinstance(node, ast.keyword) and node.arg == "requires_grad" and _is_true(node.value):
             return True
-        if isinstance(node, ast.Call) and scopes.dotted(node.func) in _FUNCTIONS:
+        if isinstance(node, ast.Call) and last_name(node.func) in called and scopes.dotted(node.func) in _FUNCTIONS:
             return True
     return False
 

@@ -12,8 +12,8 @@ from nonstrict.program.domain.values import Kind
 from nonstrict.program.objects.parameters import default_nodes
 
 if TYPE_CHECKING:
+    from nonstrict.fixes.code.bindings import Scope
     from nonstrict.fixes.code.documents import Document
-    from nonstrict.fixes.code.scopes import Scope
     from nonstrict.fixes.uses.calls import Call
     from nonstrict.fixes.uses.references import Uses
 
@@ -43,10 +43,10 @@ def _goes_on(uses: Uses, function: FunctionNode, call: Call, parameter: str, hop
     if not isinstance(given, ast.Name):
         return given is None or not _is_made(uses, call.document, given)
     scopes, caller = uses.scopes(call.document), call.document.function(call.node)
-    scope = scopes.binder(given, given.id)
+    scope = scopes.text.binder(given, given.id)
     if scope is not (caller or call.document.tree):
         return True
-    if any(_is_behind(call, read, caller) for read in scopes.reads(scope, given.id) if read is not given):
+    if any(_is_behind(call, read, caller) for read in scopes.text.reads(scope, given.id) if read is not given):
         return True
     return _is_kept_by_binding(uses, call, scope, given.id, hops)
 
@@ -63,7 +63,7 @@ def _is_kept_by_binding(uses: Uses, call: Call, scope: Scope, name: str, hops: i
     """Whether a variable has an object that was there before: the caller's own argument, or one that is kept."""
     document = call.document
     loops = {id(outer) for outer in document.around(call.node) if isinstance(outer, _LOOPS)}
-    for binding in uses.scopes(document).bindings(scope, name):
+    for binding in uses.scopes(document).text.bindings(scope, name):
         if isinstance(binding, ast.arg) and isinstance(scope, FunctionNode):
             if loops or is_used_afterwards(uses, document, scope, name, hops - 1):
                 return True

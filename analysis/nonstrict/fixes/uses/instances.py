@@ -129,7 +129,7 @@ class Instances(Search):
         for other, node in search.items:
             if isinstance(node, ast.Name):
                 self.variables.append(node)
-                self._add(other, self.uses.scopes(other).binder(node, node.id), node.id)
+                self._add(other, self.uses.scopes(other).text.binder(node, node.id), node.id)
             else:
                 self._use(other, node)
 
@@ -183,7 +183,7 @@ class _Names(Search):
         self.made: list[tuple[Document, ast.Call]] = []
 
     def _start(self) -> None:
-        scope = next(self.uses.scopes(self.document).scopes(self.owner))
+        scope = next(self.uses.scopes(self.document).text.scopes(self.owner))
         self._add(self.document, scope, self.owner.name)
 
     def _use(self, document: Document, node: ast.expr, way: Way | None = None) -> None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.findings import Fix
-    from nonstrict.fixes.code.scopes import Scope
+    from nonstrict.fixes.code.bindings import Scope
     from nonstrict.fixes.uses.references import Uses
     from nonstrict.program.contracts.marked_body import MarkedBody
 
@@ -78,7 +78,7 @@ class _Work:
         """Take out what has no use any more in a file."""
         scopes = self.uses.scopes(document)
         for node in self._gone(document):
-            scope = scopes.binder(node, node.id)
+            scope = scopes.text.binder(node, node.id)
             if (scope, node.id) not in self._asked and not self._is_used(document, scope, node.id):
                 if self._is_written(document, scope, node.id):
                     continue
@@ -94,14 +94,14 @@ class _Work:
         for name in sorted(self._words.get(document.path, ())):
             if (document.tree, name) in self._asked or not self._is_imported(scopes, name):
                 continue
-            if scopes.reads(document.tree, name) and not self._is_written(document, document.tree, name):
+            if scopes.text.reads(document.tree, name) and not self._is_written(document, document.tree, name):
                 self._asked.add((document.tree, name))
-                if not scopes.texts.get(name) and not self._is_known(document, name):
+                if not scopes.text.texts.get(name) and not self._is_known(document, name):
                     self.edits += self._without(document, document.tree, name)
 
     @staticmethod
     def _is_imported(scopes: Scopes, name: str) -> bool:
-        return any(isinstance(one, _IMPORT) for one in scopes.bindings(scopes.document.tree, name))
+        return any(isinstance(one, _IMPORT) for one in scopes.text.bindings(scopes.document.tree, name))
 
     def _gone(self, document: Document) -> list[ast.Name]:
         """The names that edits take out or write anew, in the order of the text."""
@@ -130,12 +130,12 @@ class _Work:
         if known is None:
             return True
         twin = known.document.tree if isinstance(scope, ast.Module) else _twin(document, scope, known.document)
-        return twin is None or bool(known.reads(twin, name))
+        return twin is None or bool(known.text.reads(twin, name))
 
     def _is_read_elsewhere(self, document: Document, name: str) -> bool:
         """Whether code around which the fix changes nothing reads a variable of the module: no need to parse anew."""
         changed = [edit.span for edit in self._given if edit.span.path == document.path]
-        for node in self.uses.scopes(document).reads(document.tree, name):
+        for node in self.uses.scopes(document).text.reads(document.tree, name):
             outer = _outermost(document, node)
             end = getattr(outer, "end_lineno", None) or getattr(outer, "lineno", 0)
             first = first_line(outer) if isinstance(outer, ast.stmt) else 1
@@ -168,10 +168,10 @@ class _Work:
 
     def _is_used(self, document: Document, scope: Scope, name: str) -> bool:
         """Whether code that stays may ask for a variable."""
-        scopes = self.uses.scopes(document)
-        if any(not self.is_gone(document, node) for node in scopes.reads(scope, name)) or scopes.texts.get(name):
+        text = self.uses.scopes(document).text
+        if any(not self.is_gone(document, node) for node in text.reads(scope, name)) or text.texts.get(name):
             return True
-        if name in scopes.words:
+        if name in text.words:
             return True
         return isinstance(scope, ast.ClassDef) or (isinstance(scope, ast.Module) and self._is_known(document, name))
 
@@ -193,20 +193,22 @@ class _Work:
 
     def _names(self, scopes: Scopes, path: str, name: str) -> bool:
         """Whether a file asks another one for a name: imports it, or takes it from the module."""
-        for statement, alias in scopes.imports:
+        for statement, alias in scopes.text.imports:
             if isinstance(statement, ast.ImportFrom) and alias.name in (name, "*"):
                 package = self.uses.machine.project.absolute(statement.module or "", statement.level, scopes.module)
                 if scopes.file_of(package) == path:
                     return True
-        taken = any(scopes.module_at(node.value) == path for node in scopes.attributes.get(name, ()))
-        return taken or bool(scopes.texts.get(name))
+        taken = any(scopes.module_at(node.value) == path for node in scopes.text.attributes.get(name, ()))
+        return taken or bool(scopes.text.texts.get(name))
 
     # -- bindings -------------------------------------------------------------------------------------------------
 
     def _without(self, document: Document, scope: Scope, name: str) -> list[Edit]:
         """The edits that take the bindings of a variable out; none if one of them has to stay."""
-        bindings = [one for one in self.uses.scopes(document).bindings(scope, name) if not self.is_gone(document, one)]
-        declared = name in self.uses.scopes(document).declared
+        bindings = [
+            one for one in self.uses.scopes(document).text.bindings(scope, name) if not self.is_gone(document, one)
+        ]
+        declared = name in self.uses.scopes(document).text.declared
         if not bindings:
             return []
         if len(bindings) == 1 and isinstance(bindings[0], (ast.Import, ast.ImportFrom)):

@@ -152,7 +152,7 @@ class Lift:
 
     def _is_same(self, document: Document, statement: ast.stmt, site: Site, name: str) -> bool:
         """Whether a name that is not a parameter means the same at a call."""
-        here, there = self._uses.scopes(document), self._uses.scopes(site.document)
+        here, there = self._uses.scopes(document).text, self._uses.scopes(site.document).text
         scope = here.binder(statement, name)
         if scope is document.tree and not any(True for _ in here.bindings(scope, name)) and hasattr(builtins, name):
             outer = there.binder(site.statement, name)
@@ -223,7 +223,7 @@ class Lift:
         known = scope_of(function)
         lines: list[str] = []
         for name in names:
-            scope = self._uses.scopes(site.document).binder(site.statement, name)
+            scope = self._uses.scopes(site.document).text.binder(site.statement, name)
             if scope is function:
                 return False
             if name in known.global_names or name in known.nonlocal_names:
@@ -245,8 +245,8 @@ class Lift:
         number, name = 1, wanted
         while (
             name in taken
-            or any(True for _ in scopes.bindings(tree, name))
-            or any(True for _ in scopes.reads(tree, name))
+            or any(True for _ in scopes.text.bindings(tree, name))
+            or any(True for _ in scopes.text.reads(tree, name))
         ):
             number += 1
             name = f"{wanted}_{number}"

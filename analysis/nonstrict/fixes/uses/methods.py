@@ -100,7 +100,7 @@ class Methods:
         accesses: list[tuple[Document, ast.Attribute]] = []
         obstacles: list[Span] = []
         for other in holding:
-            for node in self.uses.scopes(other).attributes.get(name, ()):
+            for node in self.uses.scopes(other).text.attributes.get(name, ()):
                 related = {self._may_have(other, node.value, owner) for owner in owners}
                 if True in related:
                     accesses.append((other, node))
@@ -176,7 +176,7 @@ class Methods:
         if isinstance(node, ast.Call) and last_name(node.func) == "super":
             return self._instance(document, _class_around(document, node))
         if isinstance(node, ast.Name):
-            scope = scopes.binder(node, node.id)
+            scope = scopes.text.binder(node, node.id)
             if isinstance(scope, ast.Lambda):
                 return _UNKNOWN
             if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -184,7 +184,7 @@ class Methods:
         return self.uses.value(document, node)
 
     def _local(self, document: Document, scope: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> Value:
-        bindings = list(self.uses.scopes(document).bindings(scope, name))
+        bindings = list(self.uses.scopes(document).text.bindings(scope, name))
         binding = bindings[0] if len(bindings) == 1 else None
         owner = document.parent(scope)
         arguments = [*scope.args.posonlyargs, *scope.args.args]

@@ -34,8 +34,6 @@ class Uses:
         self.machine: Machine = documents.machine.anew()
         #: sets of functions, for `nonstrict.fixes.uses.traced`
         self.traced: dict[object, frozenset[Span]] = {}
-        #: whether files ask for gradients, for `nonstrict.fixes.operators.differentiable`
-        self.gradients: dict[str, bool] = {}
         self._scopes: dict[str, Scopes] = {}
         self._known: dict[ast.AST, References] = {}
         self.methods = Methods(self)
@@ -50,7 +48,7 @@ class Uses:
         """What an expression of a file is, if it is made of top-level names only."""
         scopes = self.scopes(document)
         names = (part for part in ast.walk(node) if isinstance(part, ast.Name))
-        if any(scopes.binder(name, name.id) is not document.tree for name in names):
+        if any(scopes.text.binder(name, name.id) is not document.tree for name in names):
             return UNKNOWN
         return self.machine.evaluate(self.machine.module_frame(scopes.module), node)
 

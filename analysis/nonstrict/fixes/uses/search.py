@@ -18,8 +18,8 @@ from nonstrict.program.domain.values import UNKNOWN
 if TYPE_CHECKING:
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.findings import Span
+    from nonstrict.fixes.code.bindings import Scope
     from nonstrict.fixes.code.documents import Document
-    from nonstrict.fixes.code.scopes import Scope
     from nonstrict.fixes.uses.references import Uses
     from nonstrict.program.domain.definitions import Class
 
@@ -86,14 +86,14 @@ class Search:
         if self.document.function(self.function) is None and self._held_by_class():
             self._obstacle(self.document, self.function)
             return
-        scope = next(self.uses.scopes(self.document).scopes(self.function))
+        scope = next(self.uses.scopes(self.document).text.scopes(self.function))
         self._add(self.document, scope, self.function.name)
 
     def _keeps_signature(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """Whether callers of the decorated function pass what it takes."""
         scopes = self.uses.scopes(self.document)
         made = UNKNOWN
-        if isinstance(next(scopes.scopes(function)), ast.Module):
+        if isinstance(next(scopes.text.scopes(function)), ast.Module):
             made = self.uses.machine.global_value(scopes.module, function.name)
         stays = is_function(made, self.span)
         return all(keeps_signature(self.uses, self.document, one, stays=stays) for one in function.decorator_list)
@@ -116,7 +116,7 @@ class Search:
             # In the class itself the method is a variable: `fast = torch.compile(slow)`.
             around = one.document.parent(one.node)
             if isinstance(around, ast.ClassDef):
-                for node in self.uses.scopes(one.document).reads(around, function.name):
+                for node in self.uses.scopes(one.document).text.reads(around, function.name):
                     self._obstacle(one.document, node)
         if function.name == "forward" and not self.obstacles:
             self._called_as_modules(function, self.uses.methods.modules_with(found.family))
@@ -147,10 +147,10 @@ class Search:
         if document is None:
             return
         scopes = self.uses.scopes(document)
-        for node in scopes.bindings(target.scope, target.name):
+        for node in scopes.text.bindings(target.scope, target.name):
             if not self._binds_it(document, node, target):
                 self._obstacle(document, node)
-        for node in scopes.reads(target.scope, target.name):
+        for node in scopes.text.reads(target.scope, target.name):
             self._use(document, node, target.way)
         if isinstance(target.scope, ast.Module):
             self._by_name(document, target.name)
@@ -182,7 +182,7 @@ class Search:
         """Whether a part of what is assigned is the function, and nothing but wrappers stand around it."""
         known = part is self.function or part in self.taken
         if isinstance(part, ast.Name):
-            scope = self.uses.scopes(document).binder(part, part.id)
+            scope = self.uses.scopes(document).text.binder(part, part.id)
             known = self._target(document.path, scope, part.id) is not None
         elif isinstance(part, ast.Attribute) and not known:
             path = self.uses.scopes(document).module_at(part.value)
@@ -192,13 +192,13 @@ class Search:
     def _elsewhere(self, document: Document, target: Target) -> None:
         """The uses in another file of what a module holds at its top level."""
         scopes = self.uses.scopes(document)
-        for node, alias in scopes.imports:
+        for node, alias in scopes.text.imports:
             if isinstance(node, ast.ImportFrom) and alias.name in (target.name, "*"):
                 package = scopes.machine.project.absolute(node.module or "", node.level, scopes.module)
                 if scopes.file_of(package) == target.path:
                     name = target.name if alias.name == "*" else alias.asname or alias.name
-                    self._add(document, next(scopes.scopes(node)), name, target.way)
-        for attribute in scopes.attributes.get(target.name, ()):
+                    self._add(document, next(scopes.text.scopes(node)), name, target.way)
+        for attribute in scopes.text.attributes.get(target.name, ()):
             path = scopes.module_at(attribute.value)
             if path == target.path:
                 self._use(document, attribute, target.way)
@@ -214,7 +214,7 @@ class Search:
 
     def _by_name(self, document: Document, name: str) -> None:
         """Uses of the name as text: `getattr(module, "scale")`, `patch("pkg.module.scale")`."""
-        for node in self.uses.scopes(document).texts.get(name, ()):
+        for node in self.uses.scopes(document).text.texts.get(name, ()):
             self._obstacle(document, node)
 
     def _by_name_anywhere(self, name: str) -> None:
@@ -251,7 +251,7 @@ class Search:
 
     def _assigned(self, document: Document, statement: ast.Assign, way: Way) -> None:
         for target in statement.targets:
-            scope = self.uses.scopes(document).binder(target, target.id) if isinstance(target, ast.Name) else None
+            scope = self.uses.scopes(document).text.binder(target, target.id) if isinstance(target, ast.Name) else None
             if isinstance(target, ast.Name) and scope is not None and not isinstance(scope, ast.ClassDef):
                 self._add(document, scope, target.id, way)
             elif isinstance(target, ast.Attribute) and way.kept is None:
@@ -314,7 +314,7 @@ class Search:
             node = node.args[0]
         if not isinstance(node, ast.Name):
             return node is self.function
-        scope = self.uses.scopes(document).binder(node, node.id)
+        scope = self.uses.scopes(document).text.binder(node, node.id)
         return self._target(document.path, scope, node.id) is not None
 
     def _obstacle(self, document: Document, node: ast.AST) -> None:

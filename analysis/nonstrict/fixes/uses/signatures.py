@@ -159,7 +159,7 @@ def _growing(functions: list[Extended]) -> Iterator[Extended]:
 
 def home(uses: Uses, document: Document, node: ast.AST, passing: Passing) -> Extended | None:
     """The outermost function around a node that the value passes through: functions in it see its parameter."""
-    functions = uses.scopes(document).functions(node)
+    functions = uses.scopes(document).text.functions(node)
     around = [one for one in functions if document.span(one) in passing.functions and passing.reaches(document, one)]
     return Extended(document, around[-1]) if around else None
 

@@ -16,8 +16,9 @@ from nonstrict.program.domain.access_paths import VIEW, AccessPath, Root
 
 if TYPE_CHECKING:
     from nonstrict.findings import Edit
+    from nonstrict.fixes.code.bindings import Scope
     from nonstrict.fixes.code.documents import Document
-    from nonstrict.fixes.code.scopes import Scope, Scopes
+    from nonstrict.fixes.code.scopes import Scopes
     from nonstrict.fixes.uses.references import Uses
 
 _MAX_HOPS = 8
@@ -88,7 +89,7 @@ def spot_of(uses: Uses, document: Document, node: ast.expr) -> Spot | None:
     name = root_of(node)
     if name is None:
         return None
-    return Spot(document.path, scopes.binder(name, name.id), name.id, tuple(step(part) for part in parts[1:]))
+    return Spot(document.path, scopes.text.binder(name, name.id), name.id, tuple(step(part) for part in parts[1:]))
 
 
 def origin(uses: Uses, spot: Spot) -> Spot:
@@ -98,7 +99,7 @@ def origin(uses: Uses, spot: Spot) -> Spot:
         if document is None or not isinstance(spot.scope, ast.Module):
             return spot
         scopes = uses.scopes(document)
-        names = {scopes.imported(node, spot.name) for node in scopes.bindings(spot.scope, spot.name)}
+        names = {scopes.imported(node, spot.name) for node in scopes.text.bindings(spot.scope, spot.name)}
         package, _, name = (names.pop() if len(names) == 1 else "").rpartition(".")
         path = scopes.file_of(package)
         other = uses.documents.document(path) if path else None
@@ -129,7 +130,7 @@ def spelled(uses: Uses, document: Document, node: ast.AST, spot: Spot, suffix: s
     """How code at a node writes a variable, and `suffix` behind it; None if it cannot see the variable."""
     scopes = uses.scopes(document)
     if spot.path == document.path:
-        return Spelled(spot.name + suffix) if scopes.binder(node, spot.name) is spot.scope else None
+        return Spelled(spot.name + suffix) if scopes.text.binder(node, spot.name) is spot.scope else None
     if not isinstance(spot.scope, ast.Module):
         return None
     first = origin(uses, spot)
@@ -165,10 +166,10 @@ def _beside_others(uses: Uses, document: Document, first: Spot) -> Edit | None:
 def _imported_name(uses: Uses, document: Document, node: ast.AST, first: Spot) -> str:
     """The name that a file imports a variable by; "" if it does not."""
     scopes = uses.scopes(document)
-    for statement, alias in scopes.imports:
+    for statement, alias in scopes.text.imports:
         name = alias.asname or alias.name
         here = statement in document.tree.body and isinstance(statement, ast.ImportFrom)
-        if here and scopes.binder(node, name) is document.tree:
+        if here and scopes.text.binder(node, name) is document.tree:
             found = origin(uses, Spot(document.path, document.tree, name))
             if (found.path, found.name) == (first.path, first.name):
                 return name
@@ -189,7 +190,7 @@ def _is_set(uses: Uses, spot: Spot) -> bool:
     """Whether a file sets a variable of a module that it imports, also where it does so once: `settings.SCALE = 2`."""
     for document in uses.holding(spot.name, spot.path) or ():
         scopes = uses.scopes(document)
-        for node in scopes.attributes.get(spot.name, ()):
+        for node in scopes.text.attributes.get(spot.name, ()):
             if not isinstance(node.ctx, ast.Load) and scopes.module_at(node.value) == spot.path:
                 return True
     return False
@@ -198,9 +199,9 @@ def _is_set(uses: Uses, spot: Spot) -> bool:
 def _imported_module(uses: Uses, document: Document, node: ast.AST, path: str) -> str:
     """How code at a node writes a module of the project that is imported at the top level; "" if it is not."""
     scopes = uses.scopes(document)
-    for statement, alias in scopes.imports:
+    for statement, alias in scopes.text.imports:
         text = alias.asname or alias.name
-        visible = scopes.binder(node, text.partition(".")[0]) is document.tree
+        visible = scopes.text.binder(node, text.partition(".")[0]) is document.tree
         if statement in document.tree.body and visible and scopes.file_of(_meant(scopes, statement, alias)) == path:
             return text
     return ""
@@ -212,7 +213,7 @@ def _new_import(uses: Uses, document: Document, node: ast.AST, path: str) -> Spe
     A file that imports of the project what is relative to it is given one more such import.
     """
     scopes, project = uses.scopes(document), uses.machine.project
-    meant = ((one, _meant(scopes, one, alias)) for one, alias in scopes.imports)
+    meant = ((one, _meant(scopes, one, alias)) for one, alias in scopes.text.imports)
     own = {one for one, name in meant if scopes.file_of(name) or scopes.file_of(name.rpartition(".")[0])}
     relative = own and all(isinstance(one, ast.ImportFrom) and one.level for one in own)
     beside = project.relative(path, scopes.module) if relative else None
@@ -222,8 +223,8 @@ def _new_import(uses: Uses, document: Document, node: ast.AST, path: str) -> Spe
         return Spelled(name, (edit,)) if edit is not None else None
     dotted = next(iter(project.spellings(path, scopes.module)), "")
     root = dotted.partition(".")[0]
-    taken = any(scopes.imported(known, root) != root for known in scopes.bindings(document.tree, root))
-    if not dotted or taken or scopes.binder(node, root) is not document.tree:
+    taken = any(scopes.imported(known, root) != root for known in scopes.text.bindings(document.tree, root))
+    if not dotted or taken or scopes.text.binder(node, root) is not document.tree:
         return None
     edit = with_import(document, f"import {dotted}", own)
     return Spelled(dotted, (edit,)) if edit is not None else None
