@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def store(frame: Frame, target: ast.expr, value: Value, source: ast.AST) -> None:
     """Assign a value to a target."""
     if isinstance(target, ast.Name):
-        frame.summary.hold(target, value)
+        frame.hold(target, value)
         frame.assign(target.id, value, target)
     elif isinstance(target, (ast.Tuple, ast.List)):
         _unpack(frame, target, value, source)
@@ -140,7 +140,7 @@ def augment(frame: Frame, statement: ast.AugAssign) -> None:
         frame.observer.computed(frame, statement, result)
         if not in_env and result.kind is Kind.UNKNOWN:
             result = before.at(FRESH)
-        frame.summary.hold(target, result)
+        frame.hold(target, result)
         frame.assign(target.id, result, statement)
         return
     result = expressions.operate(frame, statement, before, value, statement.op)

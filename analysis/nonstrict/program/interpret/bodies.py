@@ -24,7 +24,7 @@ def run(machine: Machine, frame: Frame) -> None:
     for parameter in parameters_of(node.args):
         if parameter.arg in frame.env:
             value = frame.env[parameter.arg] = dimensions.of_any_number(frame.env[parameter.arg])
-            frame.summary.hold(parameter, value)
+            frame.hold(parameter, value)
     if isinstance(node, ast.Lambda):
         frame.returned(node, frame.consume(node.body, machine.evaluate(frame, node.body)))
         frame.done = True

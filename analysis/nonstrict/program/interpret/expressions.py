@@ -83,7 +83,7 @@ def _evaluated(frame: Frame, node: ast.expr) -> Value:
     if handler is None:
         return UNKNOWN
     value = handler(frame, node)
-    frame.summary.hold(node, value)
+    frame.hold(node, value)
     if frame.region:  # asked here too: most frames are of none
         if type(node) in _COMPUTING:
             frame.observer.computed(frame, node, value)
@@ -428,7 +428,7 @@ def _lambda(frame: Frame, node: ast.Lambda) -> Value:
 
 def _walrus(frame: Frame, node: ast.NamedExpr) -> Value:
     value = evaluate(frame, node.value)
-    frame.summary.hold(node.target, value)
+    frame.hold(node.target, value)
     frame.assign(node.target.id, value, node)
     return value
 

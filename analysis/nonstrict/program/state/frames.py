@@ -353,7 +353,12 @@ class Frame:
         if self.caller is not None and not self.static:
             self._hand_on(node.value if isinstance(node, ast.Return) else node.body, value)
         self.returns = join(self.returns, value)
-        self.summary.hold(node, value)
+        self.hold(node, value)
+
+    def hold(self, node: ast.AST, value: Value) -> None:
+        """Record what a node holds this time, if the code may be traced: of other code nobody asks that."""
+        if not (self.static or self.plain):
+            self.summary.hold(node, value)
 
     def _hand_on(self, node: ast.AST | None, value: Value) -> None:
         """A helper returns captured objects and containers: what its caller asks of them is read there."""
@@ -392,20 +397,17 @@ class Frame:
         return set_later(self, value, value.place)
 
     def _closure_value(self, name: str) -> Value | None:
-        function = self.function
-        frame = closure_of(function) if function else None
-        while frame is not None:
-            if frame.scope is not None and name in frame.scope.local:
-                value = frame.env.get(name, UNKNOWN)
-                if not frame.static and not (value.heap is not None and self._is_sealed_off(frame)):
-                    return value
-                if self.static and _is_constant_argument(frame, name, value):
-                    return value
-                if self.region and value.kind is Kind.UNKNOWN and frame.function is not None and frame.caller is None:
-                    value = self.machine.contracts.handed_to(self.machine, frame.function, name) or value
-                return relocated(value, frame.cell(name))
-            frame = closure_of(frame.function) if frame.function else None
-        return None
+        frame = self._owner_of(name)
+        if frame is None:
+            return None
+        value = frame.env.get(name, UNKNOWN)
+        if not frame.static and not (value.heap is not None and self._is_sealed_off(frame)):
+            return value
+        if self.static and _is_constant_argument(frame, name, value):
+            return value
+        if self.region and value.kind is Kind.UNKNOWN and frame.function is not None and frame.caller is None:
+            value = self.machine.contracts.handed_to(self.machine, frame.function, name) or value
+        return relocated(value, frame.cell(name))
 
     def cell(self, name: str) -> AccessPath:
         """The place of a local variable as functions in this one see it."""
@@ -491,9 +493,7 @@ def closure_of(definition: Function | Class) -> Frame | None:
 
 def set_later(frame: Frame, found: Value, holder: AccessPath, attribute: str = "") -> Value:
     """What a traced body reads where a module has None: that, or what code puts there once the program runs."""
-    if found.kind is not Kind.NONE or frame.static or frame.region:
-        return found
-    if holder.root is not Root.GLOBAL or holder.path:
+    if found.kind is not Kind.NONE or frame.static or frame.region or holder.root is not Root.GLOBAL or holder.path:
         return found
     later = frame.machine.mutations.put_later(holder, attribute)
     place = holder.step(f".{attribute}") if attribute else holder
