@@ -34,9 +34,8 @@ class Scopes:
             return f"{base}.{node.attr}" if base else ""
         if not isinstance(node, ast.Name):
             return ""
-        names = {
-            self.imported(bound, node.id) for bound in self.text.bindings(self.text.binder(node, node.id), node.id)
-        }
+        bindings = self.text.bindings(self.text.binder(node, node.id), node.id)
+        names = {self.imported(bound, node.id) for bound in bindings}
         return names.pop() if len(names) == 1 else ""
 
     def imported(self, node: ast.AST, name: str) -> str:

@@ -205,10 +205,9 @@ class _Work:
 
     def _without(self, document: Document, scope: Scope, name: str) -> list[Edit]:
         """The edits that take the bindings of a variable out; none if one of them has to stay."""
-        bindings = [
-            one for one in self.uses.scopes(document).text.bindings(scope, name) if not self.is_gone(document, one)
-        ]
-        declared = name in self.uses.scopes(document).text.declared
+        text = self.uses.scopes(document).text
+        bindings = [one for one in text.bindings(scope, name) if not self.is_gone(document, one)]
+        declared = name in text.declared
         if not bindings:
             return []
         if len(bindings) == 1 and isinstance(bindings[0], (ast.Import, ast.ImportFrom)):
