@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from nonstrict.knowledge.devices import EXTENSIONS, is_extension_property
 from nonstrict.knowledge.store import data_file
@@ -20,6 +20,8 @@ _Given = TypeVar("_Given")
 _NUMBER = re.compile(r"\d+")
 #: The dtypes of real floating-point numbers with which torch computes.
 FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
+#: A position that no argument has.
+_NOWHERE = 1 << 30
 #: Those of whole numbers and of truth values.
 WHOLE = frozenset({"int64", "int32", "int16", "int8", "uint8", "bool"})
 
@@ -128,11 +130,11 @@ class Operator(NamedTuple):
         may be one that changes the dtype. `at` chooses one of the results of a call that gives several. A dtype that is
         no name of one, as `of` may be, is that of something which is not known. `default` is the default dtype.
         """
-        rules, _, switches = self.dtypes.partition("/")
-        told = next((rule.split(",") for rule in rules.split("|") if ("," in rule) == (at >= 0)), list[str]())
-        if at >= len(told) or not told or _is_switched(switches, given, named):
+        single, several, switches = _dtypes_told(self.dtypes)
+        told = several if at >= 0 else single
+        if at >= len(told) or not told or (switches and _is_switched(switches, given, named)):
             return ""
-        rule, _, whole = told[max(at, 0)].partition(":")
+        rule, whole = told[max(at, 0)]
         if rule == "promoted" or (rule in ("same", "floats") and of.startswith("complex")):
             return ""  # a norm of complex numbers is none; operators were asked with real ones
         if rule == "truths":
@@ -146,12 +148,12 @@ class Operator(NamedTuple):
 
         That is also said of what takes nothing else (`softmax`). `given` and `named` are those of `result_dtype`.
         """
-        return self.floating and not _is_switched(self.dtypes.partition("/")[2], given, named)
+        return self.floating and not _is_switched(_dtypes_told(self.dtypes)[2], given, named)
 
     @property
     def promotes(self) -> bool:
         """Whether the result has the dtype to which torch promotes those of the tensors and numbers of a call."""
-        return self.dtypes.partition("/")[0].partition("|")[0] == "promoted"
+        return _dtypes_told(self.dtypes)[0] == (("promoted", ""),)
 
     @property
     def like(self) -> bool:
@@ -194,13 +196,30 @@ class Operator(NamedTuple):
         return self.views and self.returns == "tensors"
 
 
-def _is_switched(switches: str, given: int, named: Iterable[str]) -> bool:
+_Rules: TypeAlias = "tuple[tuple[str, str], ...]"
+
+
+@cache
+def _dtypes_told(column: str) -> tuple[_Rules, _Rules, tuple[tuple[str, int], ...]]:
+    """What the column `dtypes` says of a single result, and of several: (rule, dtype for whole numbers).
+
+    Last, the arguments that change the dtype, each with the position at which it may stand: `dtype@2`.
+    """
+    rules, _, switches = column.partition("/")
+    told = [rule.split(",") for rule in rules.split("|")] if rules else []
+    single = next((rule for rule in told if len(rule) == 1), list[str]())
+    several = next((rule for rule in told if len(rule) > 1), list[str]())
+    names = (switch.partition("@") for switch in switches.split(",") if switch)
+    return _ruled(single), _ruled(several), tuple((name, int(at) if at else _NOWHERE) for name, _, at in names)
+
+
+def _ruled(rules: Iterable[str]) -> _Rules:
+    return tuple((rule, whole) for rule, _, whole in (told.partition(":") for told in rules))
+
+
+def _is_switched(switches: tuple[tuple[str, int], ...], given: int, named: Iterable[str]) -> bool:
     """Whether a call gives one of the arguments that change the dtype: `dtype@2`, which may stand third."""
-    for switch in switches.split(",") if switches else ():
-        name, _, position = switch.partition("@")
-        if name in named or (position and given > int(position)):
-            return True
-    return False
+    return any(name in named or given > at for name, at in switches)
 
 
 class PassedAttribute(NamedTuple):

@@ -198,7 +198,7 @@ def _with_calls(context: Context) -> tuple[Document, ast.FunctionDef, list[ast.C
     document = found[0]
     calls = [document.at(site.span, ast.Call) for site in context.body.sites]
     known = [call for call in calls if call is not None]
-    uses = sum(_loaded(one) == node.name for one in document.nodes)
+    uses = sum(_loaded(one) == node.name for one in document.of(ast.Name))
     return (document, node, known) if known and len(known) == len(calls) == uses else None
 
 

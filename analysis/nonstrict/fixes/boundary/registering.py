@@ -309,7 +309,7 @@ def _registered_otherwise(
 
 def _unused_functions(document: Document, call: ast.Call) -> Iterator[Edit]:
     """The edits that take out the functions of a registration that nothing else uses."""
-    names = [node.id for node in document.nodes if isinstance(node, ast.Name)]
+    names = [node.id for node in document.of(ast.Name)]
     given = (*call.args[1:], *(keyword.value for keyword in call.keywords))
     alone = {one.id for one in given if isinstance(one, ast.Name) and names.count(one.id) == 1}
     for statement in document.tree.body:

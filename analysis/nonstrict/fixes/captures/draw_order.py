@@ -51,9 +51,8 @@ def _draws(context: Context, functions: frozenset[Span], sources: set[str]) -> I
         document = context.documents.document(path)
         if document is None:
             continue
-        for node in document.nodes:
-            drawn = isinstance(node, ast.Call) and _source(uses, document, node) in sources
-            if drawn and isinstance(node, ast.Call) and _is_traced(document, node, functions):
+        for node in document.of(ast.Call):
+            if _source(uses, document, node) in sources and _is_traced(document, node, functions):
                 yield document, node
 
 

@@ -133,7 +133,7 @@ def _calls(context: Context, made: _Made) -> list[ast.Call] | None:
         return None
     found: list[ast.Call] = []
     for document in dict.fromkeys([made.document, *documents]):
-        if any(isinstance(node, ast.Constant) and node.value == made.name for node in document.nodes):
+        if any(node.value == made.name for node in document.of(ast.Constant)):
             return None
         for node in uses.scopes(document).text.attributes.get(made.name, ()):
             if node is made.statement.targets[0]:
@@ -162,7 +162,7 @@ def _may_be_kept(made: _Made, receiver: str, name: str, value: Value) -> bool:
     arguments = made.method.args
     parameters = {one.arg for one in (*arguments.args, *arguments.posonlyargs, *arguments.kwonlyargs)}
     rebound = any(isinstance(one, ast.Name) and one.id == name and _stores(one) for one in ast.walk(made.method))
-    taken = any(isinstance(one, ast.Attribute) and one.attr == name for one in made.document.nodes)
+    taken = any(one.attr == name for one in made.document.of(ast.Attribute))
     bound = any(getattr(one, "name", "") == name for one in made.owner.body)
     free = (not taken and not bound and not is_module_member(name)) or _keeps(made, receiver, name)
     return name in parameters and not rebound and free and not name.startswith("__")
@@ -175,9 +175,7 @@ def _stores(name: ast.Name) -> bool:
 def _keeps(made: _Made, receiver: str, name: str) -> bool:
     """Whether `__init__` keeps a parameter as the attribute of that name, and nothing else sets this one."""
     stores = [
-        node
-        for node in made.document.nodes
-        if isinstance(node, ast.Attribute) and node.attr == name and not isinstance(node.ctx, ast.Load)
+        node for node in made.document.of(ast.Attribute) if node.attr == name and not isinstance(node.ctx, ast.Load)
     ]
     if len(stores) != 1:
         return False

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 
 #: Calls by which code reaches a function by its name, as text.
 _BY_NAME = frozenset({"getattr", "setattr", "delattr", "hasattr", "attrgetter", "methodcaller", "patch", "object"})
+#: What has annotations, and what binds names.
+_ANNOTATED: tuple[type[ast.AST], ...] = (ast.FunctionDef, ast.AsyncFunctionDef, ast.arg, ast.AnnAssign)
+_BINDING: tuple[type[ast.AST], ...] = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Name, ast.arg),
+    *(ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping),
+)
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 #: What has names of its own.
 Scope: TypeAlias = "ast.Module | ast.ClassDef | FunctionNode | _Comprehension"
@@ -37,18 +43,16 @@ class Bindings:
     def names(self) -> dict[str, list[ast.Name]]:
         """By name, where it is read, bound or deleted."""
         found: dict[str, list[ast.Name]] = {}
-        for node in self.document.nodes:
-            if isinstance(node, ast.Name):
-                found.setdefault(node.id, []).append(node)
+        for node in self.document.of(ast.Name):
+            found.setdefault(node.id, []).append(node)
         return found
 
     @cached_property
     def attributes(self) -> dict[str, list[ast.Attribute]]:
         """By their last name, the attributes that are read, set or deleted."""
         found: dict[str, list[ast.Attribute]] = {}
-        for node in self.document.nodes:
-            if isinstance(node, ast.Attribute):
-                found.setdefault(node.attr, []).append(node)
+        for node in self.document.of(ast.Attribute):
+            found.setdefault(node.attr, []).append(node)
         return found
 
     @cached_property
@@ -58,7 +62,7 @@ class Bindings:
         So do magics of a notebook, which are no part of the tree: `%timeit scale(x)`.
         """
         found: dict[str, list[ast.AST]] = {}
-        for node in self.document.nodes:
+        for node in self.document.of(ast.Call, ast.Subscript):
             for name in _named_as_text(node):
                 found.setdefault(name, []).append(node)
         for name in _named_in_magics(self.document.source):
@@ -68,8 +72,8 @@ class Bindings:
     @cached_property
     def words(self) -> frozenset[str]:
         """The texts of all strings, and each word of those that annotate: any of them may be a name."""
-        strings = set(_strings(self.document.nodes))
-        for node in self.document.nodes:
+        strings = set(_strings(self.document.of(ast.Constant)))
+        for node in self.document.of(*_ANNOTATED):
             for field in ("annotation", "returns"):
                 annotation: ast.AST | None = getattr(node, field, None)
                 if annotation is not None:
@@ -79,18 +83,13 @@ class Bindings:
     @cached_property
     def declared(self) -> frozenset[str]:
         """The names that any function declares as variables of others: `global` and `nonlocal`."""
-        statements = (node for node in self.document.nodes if isinstance(node, (ast.Global, ast.Nonlocal)))
+        statements = self.document.of(ast.Global, ast.Nonlocal)
         return frozenset(name for node in statements for name in node.names)
 
     @cached_property
     def imports(self) -> list[tuple[ast.Import | ast.ImportFrom, ast.alias]]:
         """What import statements import, wherever they stand."""
-        return [
-            (node, alias)
-            for node in self.document.nodes
-            if isinstance(node, (ast.Import, ast.ImportFrom))
-            for alias in node.names
-        ]
+        return [(node, alias) for node in self.document.of(ast.Import, ast.ImportFrom) for alias in node.names]
 
     # -- scopes ---------------------------------------------------------------------------------------------------
 
@@ -172,7 +171,7 @@ class Bindings:
     @cached_property
     def _binding(self) -> dict[str, list[ast.AST]]:
         found: dict[str, list[ast.AST]] = {}
-        for node in self.document.nodes:
+        for node in self.document.of(*_BINDING):
             for name in _bound_by(node):
                 found.setdefault(name, []).append(node)
         return found

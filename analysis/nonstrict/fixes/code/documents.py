@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -12,7 +13,7 @@ from nonstrict.facts.walk import children
 from nonstrict.findings import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from nonstrict.text.source import Source
 
@@ -42,6 +43,20 @@ class Document:
         """All nodes but operators and contexts (`Add`, `Load`), outer ones before inner ones."""
         return self._family[0]
 
+    def of(self, kind: type[Node], *others: type[Node]) -> Sequence[Node]:
+        """All nodes of some kinds, outer ones before inner ones; none of these has kinds below it (`ast.Name`)."""
+        if others:
+            kinds = (kind, *others)
+            return [node for node in cast("list[Node]", self.nodes) if node.__class__ in kinds]
+        return cast("list[Node]", self._by_kind.get(kind, []))
+
+    @cached_property
+    def _by_kind(self) -> dict[type[ast.AST], list[ast.AST]]:
+        found: defaultdict[type[ast.AST], list[ast.AST]] = defaultdict(list)
+        for node in self.nodes:
+            found[node.__class__].append(node)
+        return dict(found)
+
     @property
     def _parents(self) -> dict[ast.AST, ast.AST]:
         return self._family[1]
@@ -52,9 +67,9 @@ class Document:
         nodes: list[ast.AST] = [self.tree]
         parents: dict[ast.AST, ast.AST] = {}
         for node in nodes:
-            for child in children(node):
-                parents[child] = node
-                nodes.append(child)
+            inner = children(node)
+            nodes += inner
+            parents.update(dict.fromkeys(inner, node))
         return nodes, parents
 
     @cached_property
@@ -94,15 +109,17 @@ class Document:
         """The outermost node of one of some kinds that has exactly the range of a span; None if there is none."""
         if span.path != self.path:
             return None
-        return next((node for node in self._by_range.get(span[1:], ()) if isinstance(node, kinds)), None)
+        starting = self._by_start.get((span.line, span.column), ())
+        return next((node for node in starting if isinstance(node, kinds) and self.span(node) == span), None)
 
     @cached_property
-    def _by_range(self) -> dict[tuple[int, int, int, int], list[ast.AST]]:
-        found: dict[tuple[int, int, int, int], list[ast.AST]] = {}
+    def _by_start(self) -> dict[tuple[int, int], list[ast.AST]]:
+        found: defaultdict[tuple[int, int], list[ast.AST]] = defaultdict(list)
         for node in self.nodes:
-            if hasattr(node, "lineno"):
-                found.setdefault(self.span(node)[1:], []).append(node)
-        return found
+            line: int | None = getattr(node, "lineno", None)
+            if line is not None:
+                found[line, node.col_offset].append(node)  # type: ignore[attr-defined]
+        return dict(found)
 
     def names_within(self, start: int, end: int) -> list[ast.Name]:
         """The names between two positions in `code`, in the order of the text."""
@@ -113,7 +130,7 @@ class Document:
     @cached_property
     def _names(self) -> tuple[list[int], list[ast.Name]]:
         """Where the names of the file begin, and the names."""
-        names = [(self.bounds(node)[0], node) for node in self.nodes if isinstance(node, ast.Name)]
+        names = [(self.bounds(node)[0], node) for node in self.of(ast.Name)]
         names.sort(key=lambda one: one[0])
         return [offset for offset, _ in names], [name for _, name in names]
 
@@ -133,20 +150,16 @@ class Document:
     @cached_property
     def bound(self) -> frozenset[str]:
         """The names that assignments, definitions and imports bind, in any scope."""
-        names: set[str] = set()
-        for node in self.nodes:
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                names.add(node.id)
-            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                names.add(node.name)
-            elif isinstance(node, (ast.Import, ast.ImportFrom)):
-                names.update(alias.asname or alias.name.partition(".")[0] for alias in node.names)
+        names = {node.id for node in self.of(ast.Name) if isinstance(node.ctx, ast.Store)}
+        names.update(node.name for node in self.of(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        for node in self.of(ast.Import, ast.ImportFrom):
+            names.update(alias.asname or alias.name.partition(".")[0] for alias in node.names)
         return frozenset(names)
 
     @cached_property
     def parameters(self) -> frozenset[str]:
         """The names of the parameters of all functions."""
-        return frozenset(node.arg for node in self.nodes if isinstance(node, ast.arg))
+        return frozenset(node.arg for node in self.of(ast.arg))
 
     def span(self, node: ast.AST) -> Span:
         """The range of a node."""

@@ -36,7 +36,7 @@ def drop_cache(context: Context) -> Iterator[Fix]:
     function = document.parent(decorator) if decorator is not None else None
     if decorator is None or not isinstance(function, ast.FunctionDef) or decorator not in function.decorator_list:
         return
-    asked = any(isinstance(node, ast.Attribute) and node.attr in _MANAGING for node in document.nodes)
+    asked = any(node.attr in _MANAGING for node in document.of(ast.Attribute))
     if asked or _does_more(context):
         return
     start, end = document.offset(decorator.lineno, 0), document.bounds(decorator)[1]

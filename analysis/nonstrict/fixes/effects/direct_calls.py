@@ -35,7 +35,7 @@ def waits(document: Document, function: ast.expr) -> bool:
     """Whether a function of the file, or a lambda, has a `while` loop, or waits for a queue, a lock or an event."""
     bodies: list[ast.AST] = [function]
     if isinstance(function, ast.Name):
-        definitions = (one for one in document.nodes if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)))
+        definitions = document.of(ast.FunctionDef, ast.AsyncFunctionDef)
         bodies += (one for one in definitions if one.name == function.id)
     return any(_blocks(part) for body in bodies for part in ast.walk(body))
 

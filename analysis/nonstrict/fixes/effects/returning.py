@@ -207,10 +207,7 @@ def _is_apart(context: Context, name: ast.Name, change: _Change) -> bool:
 
 def _is_method(document: Document, access: ast.Attribute) -> bool:
     """Whether what is called on an object is a method that this file defines."""
-    return any(
-        isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == access.attr
-        for node in document.nodes
-    )
+    return any(node.name == access.attr for node in document.of(ast.FunctionDef, ast.AsyncFunctionDef))
 
 
 def _read_by_others(context: Context, change: _Change) -> bool:

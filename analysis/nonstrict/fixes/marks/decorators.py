@@ -180,9 +180,7 @@ def _static(context: Context, applied: Applied) -> Iterator[Fix]:
 def _has_derived(context: Context, name: str) -> bool:
     """Whether a class of the project inherits from one of this name, as far as can be told."""
     holding = context.documents.uses.holding(name)
-    bases = (
-        base for one in holding or () for node in one.nodes if isinstance(node, ast.ClassDef) for base in node.bases
-    )
+    bases = (base for one in holding or () for node in one.of(ast.ClassDef) for base in node.bases)
     return holding is None or any(last_name(base) == name for base in bases)
 
 

@@ -166,10 +166,9 @@ def _has_other_uses(context: Context, marks: dict[Span, Mark], calls: dict[Span,
         if documents is None or own is None:
             return True
         for document in dict.fromkeys([own, *documents]):
-            for node in document.nodes:
+            for node in document.of(ast.Name, ast.Attribute):
                 if (
-                    isinstance(node, (ast.Name, ast.Attribute))
-                    and isinstance(node.ctx, ast.Load)
+                    isinstance(node.ctx, ast.Load)
                     and id(node) not in known
                     and _module_spot(uses, document, node) == (path, name)
                     and regions.compiled(document, document.function(node))

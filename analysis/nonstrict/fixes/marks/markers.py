@@ -192,8 +192,5 @@ def _import_of(document: Document, name: str) -> tuple[ast.ImportFrom | None, as
 
 def _uses(document: Document, name: str) -> int:
     """How often a name stands in a file, in `__all__` too."""
-    nodes = document.nodes
-    return sum(
-        (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Constant) and node.value == name)
-        for node in nodes
-    )
+    read = sum(node.id == name for node in document.of(ast.Name))
+    return read + sum(node.value == name for node in document.of(ast.Constant))

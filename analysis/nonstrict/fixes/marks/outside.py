@@ -211,8 +211,8 @@ def _may_change(context: Context) -> bool:
 
 def _is_only_read(document: Document, name: str) -> bool:
     """Whether a variable is only passed, and asked for attributes: no method is called on it."""
-    for node in document.nodes:
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+    for node in document.of(ast.Name):
+        if node.id == name and isinstance(node.ctx, ast.Load):
             outer = document.parent(node)
             if isinstance(outer, ast.Attribute):
                 called = document.parent(outer)
@@ -272,14 +272,13 @@ def _stands_alone(document: Document, node: ast.AST, outer: ast.stmt, own: str =
 
 def _binds_module(document: Document, name: str) -> bool:
     """Whether the module has a name already, or a function declares it as one of the module."""
-    declared = any(isinstance(one, ast.Global) and name in one.names for one in document.nodes)
+    declared = any(name in one.names for one in document.of(ast.Global))
     return declared or any(name in bindings(statement) for statement in document.tree.body)
 
 
 def _count(document: Document, name: str, context: type[ast.expr_context]) -> int:
     """How often a file reads or sets a name."""
-    names = (one for one in document.nodes if isinstance(one, ast.Name) and one.id == name)
-    return sum(isinstance(one.ctx, context) for one in names)
+    return sum(one.id == name and isinstance(one.ctx, context) for one in document.of(ast.Name))
 
 
 def taken_out(document: Document, statement: ast.stmt) -> Edit | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.targets import last_name
+from nonstrict.facts.words import Words
 from nonstrict.program.domain.values import TENSORS, Flag, Kind
 from nonstrict.program.linking.imports import stem_of
 
@@ -35,6 +36,9 @@ _FUNCTIONS = frozenset(
 )
 #: The last names of those functions.
 _LAST = frozenset(name.rpartition(".")[2] for name in _FUNCTIONS)
+#: Words without which a file does not ask for gradients. Many hold one as a part of another word: `no_grad`.
+_ASKING = (*_ASKS, *sorted(_LAST))
+_MENTIONS = Words(_ASKING)
 _CONTAINERS = (Kind.LIST, Kind.TUPLE)
 _MAX_FILES = 200
 
@@ -72,8 +76,10 @@ def _takes_parameters(body: MarkedBody) -> bool:
 
 def _asks_for_gradients(uses: Uses, document: Document) -> bool:
     """Whether a file, or one that imports it in some steps, asks for gradients; also if these are too many to read."""
+    elsewhere = uses.documents.machine.elsewhere
     paths = _importing(uses, document.path)
-    held = paths.intersection(uses.documents.machine.elsewhere.holding((*_ASKS, *sorted(_LAST))))
+    held = paths.intersection(elsewhere.holding(_ASKING))
+    held = {path for path in held if _MENTIONS.are_in(elsewhere.data(path))}
     if len(held) > _MAX_FILES:
         return True
     documents = (uses.documents.document(path) for path in sorted(held))
@@ -102,14 +108,14 @@ def _asks(uses: Uses, document: Document) -> bool:
 def _find(scopes: Scopes) -> bool:
     text = scopes.text
     called = {*_LAST, *(alias.asname for _, alias in text.imports if alias.asname)}
-    for node in text.document.nodes:
-        if isinstance(node, ast.Attribute) and node.attr in _ASKS:
-            return True
-        if isinstance(node, ast.keyword) and node.arg == "requires_grad" and _is_true(node.value):
-            return True
-        if isinstance(node, ast.Call) and last_name(node.func) in called and scopes.dotted(node.func) in _FUNCTIONS:
-            return True
-    return False
+    document = text.document
+    return (
+        any(node.attr in _ASKS for node in document.of(ast.Attribute))
+        or any(node.arg == "requires_grad" and _is_true(node.value) for node in document.of(ast.keyword))
+        or any(
+            last_name(node.func) in called and scopes.dotted(node.func) in _FUNCTIONS for node in document.of(ast.Call)
+        )
+    )
 
 
 def _is_true(node: ast.expr) -> bool:

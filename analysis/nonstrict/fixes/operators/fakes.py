@@ -153,8 +153,8 @@ def fake_lines(document: Document, function: ast.FunctionDef, fake: Fake, operat
 
 def _fakes_are_underscores(document: Document) -> bool:
     """Whether `_` is nothing but what functions are called that nobody calls."""
-    nodes = [node for node in document.nodes if isinstance(node, ast.Name) and node.id == "_"]
-    imports = [node for node in document.nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
+    nodes = [node for node in document.of(ast.Name) if node.id == "_"]
+    imports = document.of(ast.Import, ast.ImportFrom)
     imported = any((alias.asname or alias.name) == "_" for node in imports for alias in node.names)
     return not imported and not any(isinstance(node.ctx, ast.Load) for node in nodes)
 

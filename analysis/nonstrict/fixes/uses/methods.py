@@ -80,7 +80,7 @@ class Methods:
             if holding is None:
                 return None
             for document in holding:
-                named = (node for node in document.nodes if isinstance(node, ast.ClassDef) and node.bases)
+                named = (node for node in document.of(ast.ClassDef) if node.bases)
                 known = (self._class(document, node) for node in named)
                 found += (one for one in known if one is not None and one not in found and owner in _with_bases(one))
         return found
@@ -139,8 +139,8 @@ class Methods:
         candidates = [
             (document, node)
             for document in holding
-            for node in document.nodes
-            if isinstance(node, ast.ClassDef) and any(_defines(part, name) for part in node.body)
+            for node in document.of(ast.ClassDef)
+            if any(_defines(part, name) for part in node.body)
         ]
         for known in found:
             for document, node in candidates:
@@ -156,8 +156,8 @@ class Methods:
 
     def _definitions(self, document: Document, owner: Class, name: str) -> Iterator[Span]:
         """What in the bodies of related classes binds a name."""
-        for node in document.nodes:
-            if isinstance(node, ast.ClassDef) and any(_defines(part, name) for part in node.body):
+        for node in document.of(ast.ClassDef):
+            if any(_defines(part, name) for part in node.body):
                 other = self._class(document, node)
                 if other is None or _related(owner, other):
                     yield document.span(node)

@@ -100,9 +100,8 @@ class Project:
 
     def spelling(self, files: Iterable[str]) -> Project:
         """This project, as one of a run with some files: what imports find is called as it is called there."""
-        listed = self._listed = tuple(files)
-        if len({os.path.isabs(path) for path in listed}) > 1:
-            self._spelled.update((os.path.abspath(path), path) for path in reversed(listed))
+        self._listed = tuple(files)
+        self._spelled.update(_spelled_by_path(self._listed, os.getcwd()))
         return self
 
     def _made(self, path: str, source: Source) -> Module:
@@ -387,3 +386,11 @@ def _parts(path: str, folder: str) -> list[str]:
 def _absolute(paths: tuple[str, ...], folder: str) -> frozenset[str]:
     """The absolute paths of files as they are called from a folder."""
     return frozenset(os.path.normpath(os.path.join(folder, path)) for path in paths)
+
+
+@lru_cache(maxsize=4)
+def _spelled_by_path(paths: tuple[str, ...], folder: str) -> Mapping[str, str]:
+    """Where some files are called by absolute paths and others from a folder: by the absolute path, the given one."""
+    if len(set(map(os.path.isabs, paths))) <= 1:
+        return {}
+    return {os.path.normpath(os.path.join(folder, path)): path for path in reversed(paths)}
