@@ -11,7 +11,7 @@ from bench.peers import tools
 from bench.peers.dense import dense_file, middle
 
 TORCH, DENSE, SMALL = "torch", "dense project", "small dense project"
-SPARSE_FILE, DENSE_SHORT, DENSE_LONG = "sparse file", "dense file of 500 lines", "dense file of 3,000 lines"
+SPARSE_FILE, DENSE_SHORT, DENSE_LONG = "sparse file", "dense file of 500 lines", "dense file of 3000 lines"
 CORPORA = (TORCH, DENSE, SMALL)
 FILES = (SPARSE_FILE, DENSE_SHORT, DENSE_LONG)
 #: A part of torch with few functions that matter to nonstrict: its folder, and the file that is edited.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -97,6 +98,8 @@ class Outline:
         self._long, self._closed = long_strings(code)
         #: by word, where it stands
         self._places: dict[str, tuple[tuple[int, int], ...]] = {}
+        #: by word, the numbers of the definitions in which it stands, and where it stands outside all
+        self._lying: dict[str, tuple[frozenset[int], tuple[tuple[int, int], ...]]] = {}
 
     @cached_property
     def chunks(self) -> list[Chunk]:
@@ -142,10 +145,43 @@ class Outline:
     def places(self, words: Iterable[str]) -> Iterator[tuple[int, int]]:
         """The ranges in which one of the words stands as a whole identifier, but not in comments and long strings."""
         for word in words:
-            found = self._places.get(word)
-            if found is None:
-                found = self._places[word] = tuple(self._found(word)) if word in self.code else ()
-            yield from found
+            yield from self._of(word)
+
+    def places_in(self, chunk: Chunk, words: Iterable[str]) -> Iterator[tuple[int, int]]:
+        """The same in the text of one definition."""
+        for word in words:
+            found = self._of(word)
+            if found:
+                yield from found[bisect_left(found, (chunk.start,)) : bisect_left(found, (chunk.end,))]
+
+    def chunks_with(self, words: Iterable[str]) -> list[Chunk]:
+        """The top-level definitions in whose text one of the words stands, as `places` says."""
+        numbers = frozenset[int]().union(*(self._lies(word)[0] for word in words))
+        return [self.chunks[number] for number in sorted(numbers)]
+
+    def outside(self, words: Iterable[str]) -> Iterator[tuple[int, int]]:
+        """The ranges, as `places` says, in which one of the words stands outside the top-level definitions."""
+        for word in words:
+            yield from self._lies(word)[1]
+
+    def covering(self, position: int) -> int:
+        """The number of the top-level definition that covers an offset into the text; -1 if none does."""
+        index = bisect_right(self.starts, position) - 1
+        return index if index >= 0 and position < self.starts[index] + self.chunks[index].length else -1
+
+    def _lies(self, word: str) -> tuple[frozenset[int], tuple[tuple[int, int], ...]]:
+        known = self._lying.get(word)
+        if known is None:
+            numbered = [(self.covering(start), (start, end)) for start, end in self._of(word)]
+            inside = frozenset(number for number, _ in numbered if number >= 0)
+            known = self._lying[word] = inside, tuple(place for number, place in numbered if number < 0)
+        return known
+
+    def _of(self, word: str) -> tuple[tuple[int, int], ...]:
+        found = self._places.get(word)
+        if found is None:
+            found = self._places[word] = tuple(self._found(word)) if word in self.code else ()
+        return found
 
     def _found(self, word: str) -> Iterator[tuple[int, int]]:
         strings = self.strings
@@ -211,6 +247,7 @@ class Outline:
         self.exact = True
         self._starts = None
         self._places.clear()
+        self._lying.clear()
         tree = parse(self.code) or repair(self.code).tree
         whole = list[Chunk]()
         rest: list[ast.stmt] = []

@@ -32,6 +32,7 @@ _OPERATORS = re.compile(r"torch\.library|custom_op|triton_op|leaf_function|\blib
 _SETTERS = frozenset({"setattr", "delattr", "__setattr__"})
 _EXTERNAL = frozenset({"torch", "numpy", "functorch", "torchvision", "triton", *EVER})
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_NONE = frozenset[int]()
 _ENDING = (ast.Return, ast.Raise, ast.Yield, ast.YieldFrom)
 
 
@@ -288,6 +289,8 @@ class Mentions:
         self._defining: dict[str, set[int]] = {}
         self._mentioning: dict[str, set[int]] = {}
         self._changing: dict[str, set[int]] = {}
+        #: the words of both: most that are mentioned are defined elsewhere
+        self._leading: set[str] = set()
         #: what a part changes as far as another may see it: attributes, and names at the top level
         self._changes: list[frozenset[str]] = []
         for number, parts in enumerate(pieces):
@@ -311,12 +314,14 @@ class Mentions:
         self._number.append(number)
         self._of[number].append(part)
         _enter(self._defining, piece.defines, part)
+        self._leading |= piece.defines
         _enter(self._mentioning, piece.mentions, part)
         return part
 
     def _enter_changes(self, part: int, piece: Piece) -> None:
         self._changes.append(self._seen_changes(piece))
         _enter(self._changing, self._changes[part], part)
+        self._leading |= self._changes[part]
 
     def parts(self, numbers: Iterable[int]) -> set[int]:
         """The parts of some pieces."""
@@ -349,33 +354,32 @@ class Mentions:
 
     def users(self, start: Iterable[int], among: AbstractSet[int]) -> set[int]:
         """The parts that mention some parts, directly or through others."""
-        return self._closed(start, lambda number: (one for one in self._mention(number) if one in among))
+        return self._closed(start, lambda number: (mentioning & among for mentioning in self._mention(number)))
 
-    def _leads_to(self, number: int) -> Iterator[int]:
-        for word in self._parts[number].mentions:
-            yield from self._defining.get(word, ())
-            yield from self._changing.get(word, ())
+    def _leads_to(self, number: int) -> Iterator[AbstractSet[int]]:
+        for word in self._parts[number].mentions & self._leading:
+            yield self._defining.get(word, _NONE)
+            yield self._changing.get(word, _NONE)
 
-    def _led_from(self, number: int) -> Iterator[int]:
+    def _led_from(self, number: int) -> Iterator[AbstractSet[int]]:
         for word in (*self._parts[number].defines, *self._changes[number]):
-            yield from self._mentioning.get(word, ())
+            yield self._mentioning.get(word, _NONE)
 
-    def _mentioned(self, number: int) -> Iterator[int]:
-        for word in self._parts[number].mentions:
-            yield from self._defining.get(word, ())
+    def _mentioned(self, number: int) -> Iterator[AbstractSet[int]]:
+        for word in self._parts[number].mentions & self._leading:
+            yield self._defining.get(word, _NONE)
 
-    def _mention(self, number: int) -> Iterator[int]:
+    def _mention(self, number: int) -> Iterator[AbstractSet[int]]:
         for word in self._parts[number].defines:
-            yield from self._mentioning.get(word, ())
+            yield self._mentioning.get(word, _NONE)
 
-    def _closed(self, start: Iterable[int], following: Callable[[int], Iterator[int]]) -> set[int]:
+    def _closed(self, start: Iterable[int], following: Callable[[int], Iterator[AbstractSet[int]]]) -> set[int]:
         found = set(start)
         pending = list(found)
         while pending:
-            for number in following(pending.pop()):
-                if number not in found:
-                    found.add(number)
-                    pending.append(number)
+            new = set[int]().union(*following(pending.pop())) - found
+            found |= new
+            pending.extend(new)
         return found
 
 

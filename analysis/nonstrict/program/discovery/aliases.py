@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.strings import is_code
 from nonstrict.facts.targets import last_name
@@ -260,14 +261,13 @@ def _held_by_class(node: ast.AST | None, words: AbstractSet[str]) -> set[str]:
 
 def _may_wrap(module: Module, chunk: Chunk, words: AbstractSet[str]) -> bool:
     """Whether a function returns or stores something, and applies a word, or hands one on, behind its name."""
-    text = chunk.text
-    header = _HEADER.search(text)
-    if not _KEEPS.search(text):
+    keeping = _keeping(chunk.text)
+    if keeping is None:
         return False
-    if any(match[1] in words for match in LOOKED_UP.finditer(text)):
+    if not words.isdisjoint(keeping.looked_up):
         return True
     code, strings = module.source.code, module.outline.strings
-    first = chunk.start + (header.end() if header else 0)
+    first = chunk.start + keeping.header
     return any(
         start >= first
         and not _OTHERWISE.match(code, end)
@@ -275,6 +275,22 @@ def _may_wrap(module: Module, chunk: Chunk, words: AbstractSet[str]) -> bool:
         and is_code(code, strings, start)
         for start, end in module.places_in(chunk, words)
     )
+
+
+class _Keeping(NamedTuple):
+    """A function that returns or stores something: where its header ends, and the attributes it looks up by strings."""
+
+    header: int
+    looked_up: frozenset[str]
+
+
+@lru_cache(maxsize=2048)  # an edit leaves all definitions of a file but one as they were
+def _keeping(text: str) -> _Keeping | None:
+    """What the text of a function tells of it; None if it returns and stores nothing."""
+    if not _KEEPS.search(text):
+        return None
+    header = _HEADER.search(text)
+    return _Keeping(header.end() if header else 0, frozenset(LOOKED_UP.findall(text)))
 
 
 def _may_apply(module: Module, chunk: Chunk, words: AbstractSet[str]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -167,7 +166,7 @@ class Module:
 
     def chunks_with(self, words: Iterable[str]) -> list[Chunk]:
         """The top-level definitions in whose text one of the words stands, comments and long strings left out."""
-        return self.chunks_at(start for start, _ in self.outline.places(words))
+        return self.outline.chunks_with(words)
 
     def applications(self, called: Iterable[str], handed: Iterable[str]) -> Iterator[int]:
         """Where a word may be applied: before a parenthesis or in a decorator, `handed` ones also as values."""
@@ -179,24 +178,16 @@ class Module:
 
     def places_in(self, chunk: Chunk, words: Iterable[str]) -> Iterator[tuple[int, int]]:
         """Where one of the words stands in a top-level definition, as offsets into the text of the module."""
-        return ((start, end) for start, end in self.outline.places(words) if chunk.start <= start < chunk.end)
+        return self.outline.places_in(chunk, words)
 
     def chunks_at(self, positions: Iterable[int]) -> list[Chunk]:
         """The top-level definitions that cover some offsets into the text, in order."""
-        found = {index for position in positions if (index := self._covering(position)) >= 0}
+        found = {index for position in positions if (index := self.outline.covering(position)) >= 0}
         return [self.outline.chunks[index] for index in sorted(found)]
-
-    def _covering(self, position: int) -> int:
-        """The number of the top-level definition that covers an offset into the text; -1 if none does."""
-        chunks, starts = self.outline.chunks, self.outline.starts
-        index = bisect_right(starts, position) - 1
-        return index if index >= 0 and position < starts[index] + chunks[index].length else -1
 
     def outside(self, words: Iterable[str]) -> Iterator[tuple[int, int]]:
         """The ranges in which one of the words stands outside the top-level definitions: told without parsing."""
-        for start, end in self.outline.places(words):
-            if self._covering(start) < 0:
-                yield start, end
+        return self.outline.outside(words)
 
     @property
     def assigned_from(self) -> dict[str, set[str]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.targets import choices, held_as, last_name
 from nonstrict.facts.walk import walk
@@ -47,28 +48,44 @@ def written(root: ast.AST, names: Names, words: AbstractSet[str]) -> Iterator[Wr
 
     `words` are those by which the module names a compiler: what any other name stands for is not asked.
     """
-    names = _asked_of(names, words | _renamed_in(root, words))
-    for inner in walk(root):
-        if isinstance(inner, ast.Call):
-            given = _given(inner, names)
-            if given is not None:
-                yield Written(inner, given)
-        elif isinstance(inner, _DEFINITION):
-            for decorator in inner.decorator_list:
-                made_by = (one.func if isinstance(one, ast.Call) else one for one in choices(decorator))
-                if any(_is_compiler(names(one)) for one in made_by):
-                    yield Written(decorator, None)
+    calls, decorated, imported = remembered(root, "_nonstrict_applications", _parts)
+    renamed = {alias for name, alias in imported if name in words} | held_as(root, words)
+    known = words | renamed
+    names = _asked_of(names, known)
+    for name, call in calls:
+        given = _given(call, names) if name in known else None
+        if given is not None:
+            yield Written(call, given)
+    for definition in decorated:
+        for decorator in definition.decorator_list:
+            made_by = (one.func if isinstance(one, ast.Call) else one for one in choices(decorator))
+            if any(_is_compiler(names(one)) for one in made_by):
+                yield Written(decorator, None)
+
+
+class _Parts(NamedTuple):
+    """What of a tree may apply a compiler: calls by the last name, decorated definitions, imports under another name.
+
+    What a call makes is called by the name of that call: `torch.compile(...)(m)`.
+    """
+
+    calls: tuple[tuple[str, ast.Call], ...]
+    decorated: tuple[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, ...]
+    renamed: tuple[tuple[str, str], ...]
+
+
+def _parts(root: ast.AST) -> _Parts:
+    nodes = list(walk(root))
+    imports = (node for node in nodes if isinstance(node, ast.ImportFrom))
+    return _Parts(
+        tuple((last_name(node.func), node) for node in nodes if isinstance(node, ast.Call)),
+        tuple(node for node in nodes if isinstance(node, _DEFINITION) and node.decorator_list),
+        tuple((one.name, one.asname) for node in imports for one in node.names if one.asname),
+    )
 
 
 def _asked_of(names: Names, words: AbstractSet[str]) -> Names:
     return lambda node: names(node) if last_name(node) in words else ""
-
-
-def _renamed_in(root: ast.AST, words: AbstractSet[str]) -> set[str]:
-    """The names that imports and assignments in a part of a module give what a word means."""
-    imports = (node for node in walk(root) if isinstance(node, ast.ImportFrom))
-    imported = {one.asname for node in imports for one in node.names if one.asname and one.name in words}
-    return imported | held_as(root, words)
 
 
 def _given(call: ast.Call, names: Names) -> ast.expr | None:
