@@ -129,8 +129,6 @@ def _portion(
     ready: Prepared, own: tuple[str, ...], options: AnalysisOptions, documents: dict[str, Document | None]
 ) -> Portion:
     machine, users = ready.scouts[options.environments.of(own[0])].anew(), ready.ground.users
-    if options.kept is not None:
-        options.kept.append(machine)
     task = Task(set(own), {*users, *ready.marked}, ready.ground.exports)
     faults, found = Faults(), Share([], frozenset())
     with faults.losing_files("was not analysed", sorted(own)):
@@ -138,7 +136,9 @@ def _portion(
     read = (machine.project.module(path) for path in own if path in users)
     problems = [syntax_error(problem) for module in read if module is not None for problem in module.source.problems]
     share = merged([found, Share([*faults.found, *problems], frozenset(own))])
-    return Portion(own, share, machine.elsewhere.asked())
+    portion = Portion(own, share, machine.elsewhere.asked())
+    machine.dismiss()
+    return portion
 
 
 def _wrappers(files: Sequence[str], marked: list[Marked], machine: Machine) -> Wrappers:

@@ -125,6 +125,15 @@ class Machine(Parts, ABC):
         other.jedi = self.jedi.anew()
         return other
 
+    def dismiss(self) -> None:
+        """Let go of all that was found out; nothing is asked of this machine any more.
+
+        Frames, functions and values refer to each other and to the machine: only a search for garbage, in which every
+        syntax tree takes part, would find them all.
+        """
+        for holder in (vars(self.project), vars(self)):
+            holder.clear()
+
     def replace_files(self, files: Sequence[str], changed: Collection[str]) -> set[Asked]:
         """There are other files, of which `changed` came or went: the questions whose answers that changes."""
         self.files = files
