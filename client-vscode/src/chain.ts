@@ -1,7 +1,7 @@
 // The chain from a compiled region to what a finding is about, as the server tells it, and where its boxes stand.
 
 /** What a place of a chain is. */
-export type Kind = "region" | "marker" | "call" | "effect" | "evidence";
+export type Kind = "region" | "entry" | "marker" | "call" | "effect" | "evidence";
 
 /** A place of a chain. */
 export interface Step {
@@ -58,10 +58,21 @@ export interface Layout {
 
 export const LABELS: Readonly<Record<Kind, string>> = {
 	region: "compiled region",
+	entry: "call in the region",
 	marker: "marked function",
 	call: "call",
 	effect: "what happens",
 	evidence: "evidence",
+};
+
+/** The icons of the editor by which lists tell the places apart. */
+export const ICONS: Readonly<Record<Kind, string>> = {
+	region: "circuit-board",
+	entry: "arrow-right",
+	marker: "tag",
+	call: "arrow-right",
+	effect: "lightbulb",
+	evidence: "search",
 };
 
 export const LINE = 18;
@@ -73,12 +84,14 @@ const MARGIN = 12;
 const TEXT_WIDTH = 48;
 const CODE_WIDTH = 42;
 const TEXT_LINES = 6;
-/** Rows of regions and of evidence hold so many boxes. */
+/** Rows of regions, of their calls and of evidence hold so many boxes. */
 const IN_A_ROW = 2;
+/** What leads from the marker to what happens, one below the other. */
+const WAY: readonly Kind[] = ["marker", "call", "effect"];
 
 /** Where a step is, for people: `train.py:12`. */
-export function placeOf(step: Step): string {
-	return `${step.name}:${step.range.start.line + 1}`;
+export function placeOf({ name, range }: Pick<Step, "name" | "range">): string {
+	return `${name}:${range.start.line + 1}`;
 }
 
 /** Divide a text at its blanks into lines of at most `width` characters; what exceeds `most` lines is left out. */
@@ -106,7 +119,7 @@ export function shortened(text: string, width: number): string {
 	return text.length <= width ? text : `${text.slice(0, width - 1).trimEnd()}…`;
 }
 
-/** Boxes from top to bottom: regions beside each other, the marker, the calls, what happens, its evidence. */
+/** Boxes from top to bottom: regions beside each other, below them their calls, the marker, the calls, what happens, its evidence. */
 export function layout(steps: readonly Step[]): Layout {
 	const numbered = steps.map((step, position) => ({ step, position }));
 	const rows: number[][] = [];
@@ -117,8 +130,9 @@ export function layout(steps: readonly Step[]): Layout {
 		}
 	};
 	push(side("region"));
+	push(side("entry"));
 	for (const one of numbered) {
-		if (one.step.kind !== "region" && one.step.kind !== "evidence") {
+		if (WAY.includes(one.step.kind)) {
 			rows.push([one.position]);
 		}
 	}
@@ -157,14 +171,20 @@ function boxOf(steps: readonly Step[], position: number, x: number, y: number): 
 	};
 }
 
-/** Each region leads to the first place of the chain, each of those to the next, the last one to all evidence. */
+/** A region leads to its calls, these to the first place of the way, each of that to the next, the last to all evidence. */
 function arrowsOf(steps: readonly Step[], boxes: readonly Box[]): Arrow[] {
 	const of = (...kinds: Kind[]) => boxes.filter((box) => kinds.includes((steps[box.step] as Step).kind));
-	const way = of("marker", "call", "effect");
+	const way = of(...WAY);
 	const [first, last] = [way[0], way.at(-1)];
 	const arrows: Arrow[] = [];
-	for (const from of first === undefined ? [] : of("region")) {
-		arrows.push({ from, to: first as Box });
+	let region: Box | undefined;
+	for (const box of of("region", "entry").sort((left, right) => left.step - right.step)) {
+		if ((steps[box.step] as Step).kind === "region") {
+			region = box;
+			continue;
+		}
+		arrows.push(...(region === undefined ? [] : [{ from: region, to: box }]));
+		arrows.push(...(first === undefined ? [] : [{ from: box, to: first }]));
 	}
 	way.slice(1).forEach((to, index) => {
 		arrows.push({ from: way[index] as Box, to });

@@ -2,6 +2,7 @@
 import type { ExtensionContext } from "vscode";
 import { registerCommands } from "./editor/commands";
 import { registerExplanations } from "./editor/explain";
+import { registerFindings } from "./editor/findings";
 import { Messages } from "./editor/messages";
 import { RegionTree } from "./editor/regionTree";
 import { Session } from "./editor/session";
@@ -23,6 +24,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
 		new RegionTree(session),
 		registerCommands(session, messages),
 		registerExplanations(session, messages),
+		registerFindings(session, messages),
 		registerTasks(home, messages),
 	);
 	await session.begin();

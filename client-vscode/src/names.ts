@@ -20,10 +20,20 @@ export const COMMANDS = {
 	showChain: "nonstrict.showChain",
 	showChainPicture: "nonstrict.showChainPicture",
 	refreshRegions: "nonstrict.refreshRegions",
+	showFindings: "nonstrict.showFindings",
+	confirmRegion: "nonstrict.confirmRegion",
+	confirmRegions: "nonstrict.confirmRegions",
+	showAllRegions: "nonstrict.showAllRegions",
+	showConfirmedRegions: "nonstrict.showConfirmedRegions",
+	showObservedRegions: "nonstrict.showObservedRegions",
 } as const;
 
 /** Keys of `when` clauses. */
-export const CONTEXT = { running: "nonstrict.running", confirming: "nonstrict.confirming" } as const;
+export const CONTEXT = {
+	running: "nonstrict.running",
+	confirming: "nonstrict.confirming",
+	regions: "nonstrict.shownRegions",
+} as const;
 
 /** Messages of ours, beside those of the protocol. */
 export const METHODS = {

@@ -1,10 +1,16 @@
 // What is compiled in the workspace, as the server tells it, and how the rows of its tree look.
 
 /** What a row of the tree is. */
-export type Kind = "region" | "missed" | "graph" | "break" | "eager" | "marked";
+export type Kind = "region" | "missed" | "graph" | "break" | "eager" | "marked" | "varying" | "finding";
 
 /** The worst of what is found somewhere: a verdict, a severity, or nothing. */
 export type Worst = "confirmed" | "error" | "warning" | "note" | "inconclusive" | "refuted" | "";
+
+/** What is known of findings beside their rule: an experiment confirmed one, a real run did what one says. */
+export type Known = "confirmed" | "observed";
+
+/** Which regions are shown. */
+export type Filter = Known | "all";
 
 /** A row: a region, or a part of one. */
 export interface Node {
@@ -12,6 +18,7 @@ export interface Node {
 	readonly text: string;
 	readonly detail: string;
 	readonly worst: Worst;
+	readonly is: readonly Known[];
 	/** The name of the file. */
 	readonly name: string;
 	readonly uri: string;
@@ -44,6 +51,8 @@ const ICONS: Readonly<Record<Kind, string>> = {
 	break: "debug-disconnect",
 	eager: "circle-slash",
 	marked: "tag",
+	varying: "sync",
+	finding: "lightbulb",
 };
 
 const COLORS: Readonly<Record<Worst, string | undefined>> = {
@@ -71,6 +80,17 @@ export function rowOf(node: Node): Row {
 		context: node.confirm === undefined ? node.kind : CONFIRMABLE,
 		spoken: `${node.text}, ${node.detail === "" ? "" : `${node.detail}, `}${place}`,
 	};
+}
+
+/** The rows that have what is wanted, or lead to one that has it. */
+export function filtered(nodes: readonly Node[], filter: Filter): Node[] {
+	if (filter === "all") {
+		return [...nodes];
+	}
+	return nodes.flatMap((node) => {
+		const children = filtered(node.children, filter);
+		return node.is.includes(filter) || children.length > 0 ? [{ ...node, children }] : [];
+	});
 }
 
 /** A name for each row, the same as long as its function is: what is unfolded stays so. */

@@ -27,9 +27,11 @@ function chain(...steps: Step[]): Chain {
 }
 
 const STEPS = [
-	step("region", "one region calls", 3),
-	step("region", "another region calls"),
-	step("region", "a third one calls"),
+	step("region", "one region", 3),
+	step("entry", "calls"),
+	step("region", "another region"),
+	step("entry", "calls too"),
+	step("entry", "calls again"),
 	step("marker", "is marked"),
 	step("call", "calls"),
 	step("effect", "reads"),
@@ -41,7 +43,7 @@ test("boxes go from top to bottom and do not overlap", () => {
 	const { boxes, width, height } = layout(STEPS);
 	assert.deepEqual(
 		boxes.map((box) => box.step),
-		STEPS.map((_, index) => index),
+		[0, 2, 1, 3, 4, 5, 6, 7, 8, 9],
 	);
 	for (const [index, box] of boxes.entries()) {
 		assert.ok(box.x >= 0 && box.y >= 0 && box.x + box.width <= width && box.y + box.height <= height);
@@ -52,16 +54,19 @@ test("boxes go from top to bottom and do not overlap", () => {
 	}
 });
 
-test("every region leads to the marker, the way goes on to what happens, and from there to all evidence", () => {
+test("every region leads to its calls and these to the marker, the way goes on to what happens, and from there to all evidence", () => {
 	const arrows = layout(STEPS).arrows.map(({ from, to }) => [from.step, to.step]);
 	assert.deepEqual(arrows, [
-		[0, 3],
-		[1, 3],
+		[0, 1],
+		[1, 5],
 		[2, 3],
-		[3, 4],
+		[3, 5],
+		[2, 4],
 		[4, 5],
 		[5, 6],
-		[5, 7],
+		[6, 7],
+		[7, 8],
+		[7, 9],
 	]);
 });
 
@@ -103,7 +108,7 @@ test("every place can be reached by the keyboard, and is told to screen readers 
 	const nodes = drawn.match(/<g class="node[^>]*>/g) ?? [];
 	assert.equal(nodes.length, STEPS.length);
 	assert.ok(nodes.every((node) => node.includes('role="button"') && node.includes('tabindex="0"')));
-	assert.match(nodes[0] ?? "", /aria-label="Step 1 of 8, compiled region: one region calls\. model\.py:4"/);
-	assert.match(nodes[5] ?? "", /class="node error".*what happens · confirmed/);
+	assert.match(nodes[0] ?? "", /aria-label="Step 1 of 10, compiled region: one region\. model\.py:4"/);
+	assert.match(nodes[7] ?? "", /class="node error".*what happens · confirmed/);
 	assert.equal(chainPage(chain(...STEPS), "n").match(/<li>/g)?.length, STEPS.length);
 });

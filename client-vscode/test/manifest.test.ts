@@ -64,6 +64,10 @@ test("what needs a server is offered only while there is one, what runs code onl
 		COMMANDS.showChainPicture,
 		COMMANDS.writeBaseline,
 		COMMANDS.refreshRegions,
+		COMMANDS.showFindings,
+		COMMANDS.showAllRegions,
+		COMMANDS.showConfirmedRegions,
+		COMMANDS.showObservedRegions,
 	];
 	for (const command of contributes.commands) {
 		const condition = "enablement" in command ? (command.enablement ?? "") : "";
@@ -171,7 +175,7 @@ test("the view of regions is the one of the code, says what to do while it is em
 	assert.ok(menus["view/title"].every(({ when }) => when === `view == ${REGIONS_VIEW}`));
 	assert.deepEqual(
 		menus["view/item/context"].map(({ command, when }) => [command, when]),
-		[[COMMANDS.confirmFunction, `view == ${REGIONS_VIEW} && viewItem == ${CONFIRMABLE}`]],
+		[[COMMANDS.confirmRegion, `view == ${REGIONS_VIEW} && viewItem == ${CONFIRMABLE}`]],
 	);
 });
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CONFIRMABLE, identified, type Kind, type Node, rowOf } from "../src/regionMap";
+import { CONFIRMABLE, filtered, identified, type Kind, type Node, rowOf } from "../src/regionMap";
 
 function node(kind: Kind, text: string, more: Partial<Node> = {}): Node {
 	const at = { line: 4, character: 0 };
 	const place = { name: "model.py", uri: "file:///model.py", range: { start: at, end: at } };
-	return { kind, text, detail: "", worst: "", children: [], ...place, ...more };
+	return { kind, text, detail: "", worst: "", is: [], children: [], ...place, ...more };
 }
 
 test("a region says where it is and what becomes of it, its parts only what they are", () => {
@@ -25,8 +25,23 @@ test("only a region with something to confirm has the menu for that", () => {
 });
 
 test("every kind of row has an icon of its own", () => {
-	const kinds: Kind[] = ["region", "missed", "graph", "break", "eager", "marked"];
+	const kinds: Kind[] = ["region", "missed", "graph", "break", "eager", "marked", "varying", "finding"];
 	assert.equal(new Set(kinds.map((kind) => rowOf(node(kind, "")).icon)).size, kinds.length);
+});
+
+test("a filter leaves what has what is wanted, and what leads there", () => {
+	const found = node("finding", "NST101", { is: ["confirmed"] });
+	const marked = node("marked", "scaled", { is: ["confirmed"], children: [found, node("finding", "NST201")] });
+	const graphs = [node("graph", "graph 1", { children: [marked] }), node("graph", "graph 2")];
+	const tree = [
+		node("region", "step", { is: ["confirmed"], children: graphs }),
+		node("region", "other", { is: ["observed"] }),
+	];
+	const names = (nodes: readonly Node[]): unknown[] =>
+		nodes.flatMap(({ text, children }) => (children.length > 0 ? [text, names(children)] : [text]));
+	assert.deepEqual(names(filtered(tree, "confirmed")), ["step", ["graph 1", ["scaled", ["NST101"]]]]);
+	assert.deepEqual(names(filtered(tree, "observed")), ["other"]);
+	assert.deepEqual(names(filtered(tree, "all")), names(tree));
 });
 
 test("rows have names of their own, which do not change when lines move", () => {

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.findings import Span
+from nonstrict.program.domain.effects import span_of
 from nonstrict.text.source import parsed
 from nonstrict_server.features.references import finding_at
 from nonstrict_server.positions import point_of
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from lsprotocol import types as lsp
 
+    from nonstrict.findings import Location
     from nonstrict.text.source import Source
     from nonstrict_server.documents import Place
     from nonstrict_server.server import Server
@@ -42,6 +44,31 @@ def function_at(ls: Server, place: Place, position: lsp.Position) -> str:
         finding = finding_at(ls, place, position)
         found = finding.function if finding is not None else ""
     return found
+
+
+def enclosing(source: Source, at: Location) -> tuple[str, Location] | None:
+    """The name of the innermost function or class around a place, and where it is defined; None outside all."""
+    around: tuple[str, ast.AST] | None = None
+    pending: list[tuple[str, ast.AST]] = [("", parsed(source)[1])]
+    while pending:
+        name, node = pending.pop()
+        for inner in ast.iter_child_nodes(node):
+            if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                if _holds(_location(source, inner), at):
+                    around = f"{name}.{inner.name}".lstrip("."), inner
+                    pending = [around]
+                    break
+            elif isinstance(inner, ast.stmt):
+                pending.append((name, inner))
+    return (around[0], _location(source, around[1])) if around is not None else None
+
+
+def _location(source: Source, node: ast.AST) -> Location:
+    return source.locate(span_of(source.path, 0, node))
+
+
+def _holds(outer: Location, inner: Location) -> bool:
+    return outer.cell == inner.cell and outer.row <= inner.row <= inner.end_row <= outer.end_row
 
 
 def _functions(source: Source) -> Iterator[tuple[int, int, int]]:

@@ -76,8 +76,19 @@ def reached_from(engine: Engine, path: str, function: str) -> tuple[Diagnostic, 
     """What is found in the functions of a file, or in one; of a region, in what it calls too."""
     reach = Reach(engine)
     own = reach.of(path, function)
-    mine = [one for one in engine.regions(path) if function and (one.span.path, one.function) == (path, function)]
+    mine = [one for one in engine.regions(path) if one.span.path == path and function in ("", one.function)]
     return tuple(dict.fromkeys((*own, *(one for region in mine for one in reach.view(region).reached))))
+
+
+def regions_calling(engine: Engine, finding: Diagnostic) -> Iterator[tuple[Region, Callee]]:
+    """The regions known by now that call the marked function of a finding, and each of the calls."""
+    marker = finding.related[0].location if finding.links else None
+    if marker is None or finding.marker == "compiled":
+        return
+    for region in engine.regions():
+        for callee in region.marked:
+            if callee.function == finding.function and located(engine, callee.mark) == marker:
+                yield region, callee
 
 
 class Reach:
@@ -105,6 +116,15 @@ class Reach:
         return View(region, own, tuple(called), self._engine.ran(region))
 
 
+#: The verdicts from the worst to the best; what has none stands behind what is confirmed.
+_VERDICTS = (Status.CONFIRMED, None, Status.INCONCLUSIVE, Status.REFUTED)
+
+
+def rank(finding: Diagnostic) -> tuple[int, int]:
+    """What findings are sorted by, the worst first."""
+    return _VERDICTS.index(finding.verdict.status if finding.verdict is not None else None), -finding.severity
+
+
 def state_of(findings: Sequence[Diagnostic]) -> State:
     """The worst of some findings."""
     confirmed = _of(findings, Status.CONFIRMED)
@@ -129,10 +149,22 @@ def located(engine: Engine, span: Span) -> Location | None:
     return source.locate(span) if source is not None else None
 
 
+def kinds_of(findings: Sequence[Diagnostic]) -> list[str]:
+    """What is known of some findings beside their code: `confirmed` by an experiment, `observed` in a real run."""
+    confirmed = any(one.verdict is not None and one.verdict.status is Status.CONFIRMED for one in findings)
+    observed = any(one.observed or (one.sighting is not None and not one.sighting.passed) for one in findings)
+    return [kind for kind, holds in (("confirmed", confirmed), ("observed", observed)) if holds]
+
+
+def found_at(engine: Engine, view: View, span: Span) -> list[Diagnostic]:
+    """What is found in a region exactly at a place."""
+    where = located(engine, span)
+    return [one for one in view.findings if one.location == where]
+
+
 def finding_of(engine: Engine, view: View, broken: Break) -> Diagnostic | None:
     """What is told of a break."""
-    where = located(engine, broken.span)
-    return next((one for one in view.findings if one.location == where), None)
+    return next(iter(found_at(engine, view, broken.span)), None)
 
 
 def breaks_in(engine: Engine, path: str) -> Iterator[tuple[View, int, Break]]:

@@ -25,8 +25,8 @@ class ClientSettings(NamedTuple):
     device: str = "auto"
     timeout: float = 60.0
     code_lens: bool = True
-    inlay_hints: bool = False
-    break_hints: bool = False
+    inlay_hints: bool = True
+    break_hints: bool = True
     fix_all: bool = True
     show_messages: bool = True
     log_level: str = ""
@@ -53,8 +53,8 @@ def client_settings(value: object, root: str = "") -> ClientSettings:
         device=device if device in {"auto", "cpu", "cuda"} else DEFAULTS.device,
         timeout=given.number("confirm.timeout", DEFAULTS.timeout),
         code_lens=given.flag("codeLens.enable", True),
-        inlay_hints=given.flag("inlayHints.enable", False),
-        break_hints=given.flag("inlayHints.graphBreaks", False),
+        inlay_hints=given.flag("inlayHints.enable", True),
+        break_hints=given.flag("inlayHints.graphBreaks", True),
         fix_all=given.flag("fixAll", True),
         show_messages=notifications != "off",
         log_level=given.text("logLevel", ""),

@@ -32,30 +32,21 @@ def counted(findings: Sequence[Diagnostic]) -> str:
     return "no findings" if not number else f"{number} finding" + ("s" if number != 1 else "")
 
 
-def lens_title(findings: Sequence[Diagnostic], running: Running | None, *, confirmable: bool) -> str:
-    """`2 findings · confirm`, `2 findings · 1 confirmed, 1 refuted`, `2 findings · confirming 1/2`."""
-    title = counted(findings)
-    if running is not None:
-        return f"{title} · confirming {running.done}/{running.total}"
+def lens_title(findings: Sequence[Diagnostic]) -> str:
+    """`2 findings`, `2 findings · 1 confirmed, 1 refuted`."""
     verdicts = ", ".join(f"{count} {status}" for status, count in counts(findings).items())
-    if verdicts:
-        return f"{title} · {verdicts}"
-    return f"{title} · confirm" if confirmable and findings else title
+    return " · ".join(filter(None, (counted(findings), verdicts)))
 
 
-def region_title(view: View, running: Running | None, *, confirmable: bool) -> str:
-    """`3 graphs · 2 breaks · 1 error · confirm`, `1 graph · confirming 1/2`, `1 graph · observed 2 h ago, 12 s`."""
-    found = view.reached
-    parts = [*view.figures]
-    if running is not None:
-        parts.append(f"confirming {running.done}/{running.total}")
-    elif found:
-        parts.append(state_of(found).text)
-        if confirmable and not counts(found):
-            parts.append("confirm")
-    if view.ran is not None:
-        parts.append(sightings.seen(view.ran[1], view.ran[0]))
-    return " · ".join(parts)
+def region_title(view: View) -> str:
+    """`3 graphs · 2 breaks · 1 error`, `1 graph · 1 confirmed · observed 2 h ago, 12 s`."""
+    ran = sightings.seen(view.ran[1], view.ran[0]) if view.ran is not None else ""
+    return " · ".join(filter(None, (*view.figures, state_of(view.reached).text, ran)))
+
+
+def running_title(running: Running) -> str:
+    """`confirming 1/2 (cancel)`."""
+    return f"confirming {running.done}/{running.total} (cancel)"
 
 
 def purity(mark: Mark, findings: Sequence[Diagnostic]) -> str:

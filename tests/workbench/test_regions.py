@@ -36,7 +36,7 @@ from net import Net
 net = torch.compile(Net())
 net(torch.ones(3))
 """
-TITLE = "2 graphs · 1 break · 1 warning · confirm"
+TITLE = "2 graphs · 1 break · 1 warning | confirm"
 
 
 def regions(workbench: Workbench) -> Locator:

@@ -1,7 +1,6 @@
 // The commands: each is about the function, file or finding it is given, else about what the cursor is on.
 import * as vscode from "vscode";
 import { COMMANDS } from "../names";
-import type { Node } from "../regionMap";
 import type { Client } from "./client";
 import type { Messages } from "./messages";
 import type { Session } from "./session";
@@ -65,11 +64,6 @@ function targetOf(client: Client, args: readonly unknown[]): Target | undefined 
 	const [uri, name] = args;
 	if (typeof uri === "string") {
 		return { uri, function: typeof name === "string" ? name : "" };
-	}
-	// Menus of a tree hand over its row.
-	const [document, region] = (uri as Partial<Node> | undefined)?.confirm ?? [];
-	if (document !== undefined && region !== undefined) {
-		return { uri: document, function: region };
 	}
 	const editor = vscode.window.activeTextEditor;
 	if (editor === undefined) {

@@ -1,10 +1,11 @@
-// What explains a finding: the page of its rule, its chain in a peek view or as a picture, offered where it is shown.
+// What explains a finding: the page of its rule, its chain as a list or as a picture, offered where it is shown.
 import * as vscode from "vscode";
-import type { Chain, Step } from "../chain";
+import { type Chain, ICONS, LABELS, type Step } from "../chain";
 import { COMMANDS, ID, METHODS, SCHEME } from "../names";
 import { ChainPanel } from "./chainPanel";
 import type { Client } from "./client";
 import type { Messages } from "./messages";
+import { choosePlace } from "./places";
 import type { Session } from "./session";
 
 const LANGUAGES = ["python", "markdown", "restructuredtext"];
@@ -14,7 +15,7 @@ const NOTHING_HERE = "There is no finding here: put the cursor on one.";
 export function registerExplanations(session: Session, messages: Messages): vscode.Disposable {
 	const panel = new ChainPanel();
 	const withChain =
-		(show: (chain: Chain, uri: vscode.Uri, position: vscode.Position, client: Client) => Promise<void>) =>
+		(show: (chain: Chain, client: Client) => Promise<void>) =>
 		async (...args: unknown[]) => {
 			const [client, place] = [session.client, placeOf(args)];
 			const chain = client && place && (await chainAt(client, place.uri, place.position));
@@ -22,7 +23,7 @@ export function registerExplanations(session: Session, messages: Messages): vsco
 				await messages.answer(client === undefined ? "The server of nonstrict is not running." : NOTHING_HERE);
 				return;
 			}
-			await show(chain, place.uri, place.position, client);
+			await show(chain, client);
 		};
 	return vscode.Disposable.from(
 		panel,
@@ -40,7 +41,7 @@ export function registerExplanations(session: Session, messages: Messages): vsco
 		vscode.commands.registerCommand(COMMANDS.showChain, withChain(peek)),
 		vscode.commands.registerCommand(
 			COMMANDS.showChainPicture,
-			withChain(async (chain, _uri, _position, client) => panel.show(chain, (step) => open(step, client))),
+			withChain(async (chain, client) => panel.show(chain, (step) => open(step, client))),
 		),
 		vscode.languages.registerCodeActionsProvider(
 			LANGUAGES.map((language) => ({ language })),
@@ -62,9 +63,17 @@ async function chainAt(client: Client, uri: vscode.Uri, position: vscode.Positio
 	return (await client.sendRequest<Chain | null>(METHODS.chain, parameters).catch(() => null)) ?? undefined;
 }
 
-async function peek(chain: Chain, uri: vscode.Uri, position: vscode.Position, client: Client): Promise<void> {
-	const locations = chain.steps.map((step) => locationOf(step, client));
-	await vscode.commands.executeCommand("editor.action.peekLocations", uri, position, locations, "peek");
+/** The chain as a list in its order; the peek view of the editor would sort its places by their files. */
+async function peek(chain: Chain, client: Client): Promise<void> {
+	const places = chain.steps.map((step) => {
+		return {
+			...step,
+			label: step.text,
+			detail: `${LABELS[step.kind]}: ${step.code}`,
+			icon: new vscode.ThemeIcon(ICONS[step.kind]),
+		};
+	});
+	await choosePlace(`Call chain of ${chain.code}`, places, client);
 }
 
 async function open(step: Step, client: Client): Promise<void> {

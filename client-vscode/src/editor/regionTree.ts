@@ -1,13 +1,19 @@
 // The view "Compiled Regions": what is compiled in the workspace, unfolded to graphs, breaks and marked functions.
 import * as vscode from "vscode";
-import { COMMANDS, METHODS, REGIONS_VIEW } from "../names";
-import { identified, type Node, rowOf } from "../regionMap";
+import { COMMANDS, CONTEXT, METHODS, REGIONS_VIEW } from "../names";
+import { type Filter, filtered, identified, type Node, rowOf } from "../regionMap";
 import type { Client } from "./client";
 import type { Session } from "./session";
 
 /** Changes that follow each other within this time are one (ms). */
 const PAUSE = 400;
 const LANGUAGES = ["python", "markdown", "restructuredtext"];
+/** What the view says while a filter leaves nothing. */
+const NOTHING: Readonly<Record<Filter, string>> = {
+	all: "",
+	confirmed: "No experiment has confirmed a finding. Confirm all regions, or show all.",
+	observed: "No recorded run did what a finding says.",
+};
 
 /** Asks the server for the tree while somebody sees it. */
 export class RegionTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
@@ -15,6 +21,8 @@ export class RegionTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
 	private readonly view: vscode.TreeView<Node>;
 	private readonly disposables: vscode.Disposable;
 	private names = new Map<Node, string>();
+	private nodes: readonly Node[] = [];
+	private filter: Filter = "all";
 	private stale = false;
 	private timer: NodeJS.Timeout | undefined;
 
@@ -33,6 +41,11 @@ export class RegionTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
 			// What has no findings moves without a change of diagnostics.
 			vscode.workspace.onDidChangeTextDocument(({ document }) => LANGUAGES.includes(document.languageId) && later()),
 			vscode.commands.registerCommand(COMMANDS.refreshRegions, () => this.refresh()),
+			vscode.commands.registerCommand(COMMANDS.showAllRegions, () => this.show("all")),
+			vscode.commands.registerCommand(COMMANDS.showConfirmedRegions, () => this.show("confirmed")),
+			vscode.commands.registerCommand(COMMANDS.showObservedRegions, () => this.show("observed")),
+			vscode.commands.registerCommand(COMMANDS.confirmRegion, (node?: Node) => this.confirm(node)),
+			vscode.commands.registerCommand(COMMANDS.confirmRegions, () => this.confirmAll()),
 		);
 	}
 
@@ -73,9 +86,36 @@ export class RegionTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
 
 	private async load(): Promise<Node[]> {
 		this.stale = false;
-		const nodes = (await this.session.client?.sendRequest<Node[]>(METHODS.regions, {}).catch(() => [])) ?? [];
-		this.names = identified(nodes);
-		return nodes;
+		this.nodes = (await this.session.client?.sendRequest<Node[]>(METHODS.regions, {}).catch(() => [])) ?? [];
+		const shown = filtered(this.nodes, this.filter);
+		this.names = identified(shown);
+		// Without any region the view says what to do.
+		this.view.message = shown.length === 0 && this.nodes.length > 0 ? NOTHING[this.filter] : "";
+		return shown;
+	}
+
+	private async show(filter: Filter): Promise<void> {
+		this.filter = filter;
+		this.view.description = filter === "all" ? "" : filter;
+		await vscode.commands.executeCommand("setContext", CONTEXT.regions, filter);
+		this.changes.fire(undefined);
+	}
+
+	/** Confirm the region of a row, or of the chosen one: a key hands over no row. */
+	private async confirm(node: Node | undefined): Promise<void> {
+		const chosen = node ?? this.view.selection[0];
+		const region = this.nodes.find((one) => one === chosen || holds(one, chosen));
+		if (region?.confirm !== undefined) {
+			await vscode.commands.executeCommand(COMMANDS.confirmFunction, ...region.confirm);
+		}
+	}
+
+	/** Confirm all that is found in any region, file by file: of one file the server does what it was asked last. */
+	private async confirmAll(): Promise<void> {
+		await this.load();
+		for (const document of new Set(this.nodes.flatMap(({ confirm }) => confirm?.[0] ?? []))) {
+			await vscode.commands.executeCommand(COMMANDS.confirmFile, document);
+		}
 	}
 
 	private later(): void {
@@ -89,6 +129,12 @@ export class RegionTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
 			this.changes.fire(undefined);
 		}
 	}
+}
+
+/** Whether a row is a part of another one, of which a filter may have made a copy. */
+function holds(node: Node, part: Node | undefined): boolean {
+	const isSame = part !== undefined && node.uri === part.uri && node.text === part.text && node.kind === part.kind;
+	return isSame || node.children.some((child) => holds(child, part));
 }
 
 /** A click goes to the place in the code. */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nonstrict_server.features import (
+    call_hierarchy,
     chain,
     code_actions,
     code_lens,
@@ -41,6 +42,7 @@ ALWAYS = (
     commands.register,
     contents.register,
     chain.register,
+    call_hierarchy.register,
     region_map.register,
     environment.register,
 )

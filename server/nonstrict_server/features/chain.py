@@ -13,9 +13,12 @@ from lsprotocol import types as lsp
 
 from nonstrict_server.features.references import finding_at
 from nonstrict_server.positions import places_of
+from nonstrict_server.regions import located, regions_calling
 
 if TYPE_CHECKING:
-    from nonstrict.findings import Diagnostic, Location
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Diagnostic, Location, Span
     from nonstrict_server.documents import Place
     from nonstrict_server.server import Server
 
@@ -30,8 +33,9 @@ def register(server: Server) -> None:
 async def chain(ls: Server, params: Any) -> dict[str, Any] | None:
     """The chain of the finding at a `position` of the document `uri`: its `code`, `message`, `verdict`, and `steps`.
 
-    A step has a `kind` (`region`, `marker`, `call`, `effect`, `evidence`), a `text` that says what happens there, the
-    line of `code` as it is written, and the `uri` and `range`. Null where there is no finding of a marked function.
+    A step has a `kind` (`region`, `entry`: its call of the marked function, `marker`, `call`, `effect`, `evidence`), a
+    `text` that says what happens there, the line of `code` as it is written, and the `uri` and `range`. Null where
+    there is no finding of a marked function.
     """
     place = ls.documents.place_of(str(params.uri))
     position = lsp.Position(int(params.position.line), int(params.position.character))
@@ -44,7 +48,7 @@ def _chain(ls: Server, place: Place, position: lsp.Position) -> dict[str, Any] |
     if finding is None:
         return None
     links, evidence = finding.related[: finding.links], finding.related[finding.links :]
-    steps = [_step(ls, "region", text, where) for text, where in _regions(ls, finding)]
+    steps = list(_regions(ls, finding))
     steps += [
         _step(ls, "call" if number else "marker", one.message.removesuffix(" here"), one.location)
         for number, one in enumerate(links)
@@ -61,18 +65,16 @@ def _chain(ls: Server, place: Place, position: lsp.Position) -> dict[str, Any] |
     }
 
 
-def _regions(ls: Server, finding: Diagnostic) -> list[tuple[str, Location]]:
-    """The calls of the marked function in compiled functions; of one that is compiled itself, none."""
-    marker = finding.related[0].location.path if finding.links else finding.location.path
-    folder = ls.engine.roots.folder_of(marker)
-    if folder is None or finding.marker == "compiled":
-        return []
-    callers = folder.callers_of(marker, finding.function)
-    return [
-        (f"`{one.caller}`, which is compiled, calls `{finding.function}`", one.location)
-        for one in callers
-        if one.compiled
-    ]
+def _regions(ls: Server, finding: Diagnostic) -> Iterator[dict[str, Any]]:
+    """Where the regions that call the marked function are compiled, each with its calls; of a region itself, none."""
+    compiled: set[tuple[str, Span]] = set()
+    for region, callee in regions_calling(ls.engine, finding):
+        place, call = located(ls.engine, region.span), located(ls.engine, callee.span)
+        if place is not None and (region.function, region.span) not in compiled:
+            compiled.add((region.function, region.span))
+            yield _step(ls, "region", f"`{region.function}` is compiled", place)
+        if call is not None:
+            yield _step(ls, "entry", f"`{region.function}` calls `{finding.function}`", call)
 
 
 def _step(ls: Server, kind: str, text: str, where: Location) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A line above each marked function and compiled region: what is known of it, whether that came true, how to find out.
+"""A line above each marked function and compiled region: what is known of it, listed on click, and how to confirm it.
 
 The line of a region stands above its function, where its graphs are made or broken; where that is in another file, it
 stands there as well as above the call that compiles it.
@@ -6,19 +6,20 @@ stands there as well as above the call that compiles it.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types as lsp
 
-from nonstrict_server.features.commands import CANCEL, CONFIRM_FUNCTION
+from nonstrict_server.features.commands import CANCEL, CONFIRM_FUNCTION, SHOW_FINDINGS
 from nonstrict_server.positions import places_of, range_of
 from nonstrict_server.regions import Reach, located
-from nonstrict_server.summaries import lens_title, region_title
+from nonstrict_server.summaries import lens_title, region_title, running_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Location
+    from nonstrict.findings import Diagnostic, Location
     from nonstrict.text.source import Source
     from nonstrict_server.confirming import Running
     from nonstrict_server.documents import Place
@@ -27,14 +28,13 @@ if TYPE_CHECKING:
 
 
 class _Line(NamedTuple):
-    """What is said above a line of a document; a click is about the function of the file `path`."""
+    """What is said above a line of a document: of the function of the file `path`, of which `found` is known."""
 
     where: Location
     path: str
     function: str
     title: str
-    running: bool
-    confirmable: bool
+    found: tuple[Diagnostic, ...]
 
 
 def register(server: Server) -> None:
@@ -53,17 +53,19 @@ async def code_lens(ls: Server, params: lsp.CodeLensParams) -> list[lsp.CodeLens
 
 
 def _lenses(ls: Server, uri: str, place: Place) -> list[lsp.CodeLens]:
-    """In the thread of the analysis: one for each function and line."""
+    """In the thread of the analysis: one for each function and line, and one more to confirm what is found."""
     source = ls.engine.source(place.path)
     reach = Reach(ls.engine)
     regions = list(_of_regions(ls, reach, place, source))
-    lenses: dict[tuple[str, int], lsp.CodeLens] = {}
+    lenses: dict[tuple[str, int], list[lsp.CodeLens]] = {}
     for line in (*regions, *_of_marks(ls, reach, place, source, {line.function for line in regions})):
         if line.where.cell == place.cell:
             row = places_of(line.where, source, ls.documents.encoding)[0]
             range_ = range_of((row, 0, row, 0))
-            lenses.setdefault((line.function, row), lsp.CodeLens(range_, _command(ls, uri, place, line)))
-    return sorted(lenses.values(), key=lambda lens: lens.range.start.line)
+            address = uri if line.path == place.path else ls.documents.uri_of(line.path)
+            commands = _commands(ls, address, line)
+            lenses.setdefault((line.function, row), [lsp.CodeLens(range_, command) for command in commands])
+    return sorted(chain.from_iterable(lenses.values()), key=lambda lens: lens.range.start.line)
 
 
 def _of_regions(ls: Server, reach: Reach, place: Place, source: Source | None) -> Iterator[_Line]:
@@ -73,11 +75,7 @@ def _of_regions(ls: Server, reach: Reach, place: Place, source: Source | None) -
             known = seen.get((view.region.function, where))
             seen[view.region.function, where] = known.joined(view) if known is not None else view
     for (function, where), view in seen.items():
-        path, found = view.region.span.path, view.reached
-        running = _running(ls, path, function) if found else None
-        confirmable = bool(found) and _may_confirm(ls, path)
-        title = region_title(view, running, confirmable=confirmable)
-        yield _Line(where, path, function, title, running is not None, confirmable)
+        yield _Line(where, view.region.span.path, function, region_title(view), view.reached)
 
 
 def _places_of(ls: Server, view: View, document: Place, source: Source | None) -> Iterator[Location]:
@@ -98,12 +96,9 @@ def _of_marks(ls: Server, reach: Reach, place: Place, source: Source | None, reg
     """Those of marked functions, and of what is compiled and no region is known of."""
     marks = [one for one in ls.engine.marks(place.path) if one.kind != "compiled" or one.function not in regions]
     for mark in marks:
-        findings = [one for one in reach.of(place.path, "") if one.function == mark.function]
-        running = _running(ls, place.path, mark.function) if findings else None
-        confirmable = bool(findings) and _may_confirm(ls, place.path)
-        title = lens_title(findings, running, confirmable=confirmable)
+        found = tuple(one for one in reach.of(place.path, "") if one.function == mark.function)
         where = _above(mark.definition or mark.location, mark.location, source)
-        yield _Line(where, place.path, mark.function, title, running is not None, confirmable)
+        yield _Line(where, place.path, mark.function, lens_title(found), found)
 
 
 def _above(definition: Location, marker: Location, source: Source | None) -> Location:
@@ -114,21 +109,22 @@ def _above(definition: Location, marker: Location, source: Source | None) -> Loc
     return marker if source.line_text(marker.row, marker.cell).lstrip().startswith("@") else definition
 
 
+def _commands(ls: Server, address: str, line: _Line) -> Iterator[lsp.Command]:
+    """The first lists what is found; the other confirms it, or says how far that is and stops it.
+
+    What has a verdict is not confirmed again: the verdict holds until the code changes.
+    """
+    arguments = [address, line.function]
+    # A lens without a command is one that is still to be resolved; one without a name cannot be clicked.
+    yield lsp.Command(line.title, SHOW_FINDINGS, arguments=arguments) if line.found else lsp.Command(line.title, "")
+    running = _running(ls, line.path, line.function)
+    if line.found and running is not None:
+        yield lsp.Command(running_title(running), CANCEL, arguments=[address])
+    elif any(one.verdict is None for one in line.found) and not ls.confirmers.hindrance(line.path):
+        yield lsp.Command("confirm", CONFIRM_FUNCTION, arguments=arguments)
+
+
 def _running(ls: Server, path: str, function: str) -> Running | None:
     """How far the experiments that may be about a function are."""
     running = ls.confirmers.running.get(path)
     return running if running is not None and running.function in {"", function} else None
-
-
-def _may_confirm(ls: Server, path: str) -> bool:
-    return ls.trusted and ls.settings_of(path).confirm != "off"
-
-
-def _command(ls: Server, uri: str, place: Place, line: _Line) -> lsp.Command:
-    address = uri if line.path == place.path else ls.documents.uri_of(line.path)
-    if line.running:
-        return lsp.Command(line.title, CANCEL, arguments=[address])
-    if line.confirmable:
-        return lsp.Command(line.title, CONFIRM_FUNCTION, arguments=[address, line.function])
-    # A lens without a command is one that is still to be resolved; one without a name cannot be clicked.
-    return lsp.Command(line.title, "")

@@ -15,8 +15,10 @@ from nonstrict import __version__
 from nonstrict.settings.errors import ConfigurationError
 from nonstrict_server.engine import Engine
 from nonstrict_server.features import contents
+from nonstrict_server.features.region_map import finding_node
 from nonstrict_server.functions import function_at
 from nonstrict_server.protocol import RequestFailedError
+from nonstrict_server.regions import rank, reached_from
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 CONFIRM_FUNCTION = "nonstrict.confirmFunction"
 CONFIRM_FILE = "nonstrict.confirmFile"
+SHOW_FINDINGS = "nonstrict.showFindings"
 CANCEL = "nonstrict.cancel"
 SHOW_GRAPH = "nonstrict.showGraph"
 SHOW_CODE = "nonstrict.showCode"
@@ -66,6 +69,25 @@ async def confirm_function(ls: Server, arguments: list[Any]) -> int:
 async def confirm_file(ls: Server, arguments: list[Any]) -> int:
     """Run the experiments of a file; how many findings they are about."""
     return await ls.confirmers.confirm(_path(ls, arguments))
+
+
+async def show_findings(ls: Server, arguments: list[Any]) -> list[dict[str, Any]]:
+    """What is found in a function, in what it calls too if it is compiled, the worst first: nodes as of the regions.
+
+    Clients that have no list for them are led to the first.
+    """
+    path, function = _path(ls, arguments), await _function(ls, arguments)
+    nodes = await ls.scheduler.ask(lambda: _nodes(ls, path, function))
+    if nodes and not ls.abilities.maps_regions and ls.abilities.shows_documents:
+        where = nodes[0]["range"]
+        selection = lsp.Range(lsp.Position(**where["start"]), lsp.Position(**where["end"]))
+        ls.window_show_document(lsp.ShowDocumentParams(uri=nodes[0]["uri"], take_focus=True, selection=selection))
+    return nodes
+
+
+def _nodes(ls: Server, path: str, function: str) -> list[dict[str, Any]]:
+    """In the thread of the analysis."""
+    return [finding_node(ls, one) for one in sorted(reached_from(ls.engine, path, function), key=rank)]
 
 
 async def cancel(ls: Server, arguments: list[Any]) -> None:
@@ -206,6 +228,7 @@ def _text(arguments: list[Any], index: int) -> str:
 _COMMANDS: dict[str, Callable[[Server, list[Any]], Awaitable[Any]]] = {
     CONFIRM_FUNCTION: confirm_function,
     CONFIRM_FILE: confirm_file,
+    SHOW_FINDINGS: show_findings,
     CANCEL: cancel,
     SHOW_GRAPH: show_graph,
     SHOW_CODE: show_code,

@@ -1,20 +1,22 @@
-"""Words behind what a trace would freeze, and behind what breaks the graph of a region. Only if the user wants them."""
+"""Words behind what a trace freezes, what breaks a graph, and calls that lead to what is found in another file."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types as lsp
 
 from nonstrict.report.regions import breaking
 from nonstrict.rules.registry import RULES
+from nonstrict_server.features.references import locations
 from nonstrict_server.positions import places_of
-from nonstrict_server.regions import breaks_in, located
+from nonstrict_server.regions import Reach, breaks_in, located, rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.findings import Location
+    from nonstrict.findings import Diagnostic, Location
     from nonstrict_server.documents import Place
     from nonstrict_server.server import Server
     from nonstrict_server.settings import ClientSettings
@@ -40,18 +42,19 @@ async def inlay_hints(ls: Server, params: lsp.InlayHintParams) -> list[lsp.Inlay
 
 
 class _Hint(NamedTuple):
-    """A word behind a place."""
+    """A word behind a place, and where it leads: nowhere, or to one place."""
 
     where: Location
     word: str
     tooltip: str
+    targets: tuple[Location, ...] = ()
 
 
 def _hints(ls: Server, place: Place, rows: tuple[int, int], settings: ClientSettings) -> list[lsp.InlayHint]:
     """In the thread of the analysis."""
     source = ls.engine.source(place.path)
     found = [
-        *(_frozen(ls, place) if settings.inlay_hints else ()),
+        *((*_frozen(ls, place), *_elsewhere(ls, place)) if settings.inlay_hints else ()),
         *(_breaks(ls, place) if settings.break_hints else ()),
     ]
     hints: list[lsp.InlayHint] = []
@@ -59,7 +62,8 @@ def _hints(ls: Server, place: Place, rows: tuple[int, int], settings: ClientSett
         if one.where.cell == place.cell and rows[0] <= one.where.end_row <= rows[1]:
             _, _, line, character = places_of(one.where, source, ls.documents.encoding)
             position = lsp.Position(line, character)
-            hints.append(lsp.InlayHint(position, one.word, tooltip=one.tooltip, padding_left=True))
+            parts = [lsp.InlayHintLabelPart(one.word, location=place) for place in locations(ls, one.targets)]
+            hints.append(lsp.InlayHint(position, parts or one.word, tooltip=one.tooltip, padding_left=True))
     return hints
 
 
@@ -68,6 +72,28 @@ def _frozen(ls: Server, place: Place) -> Iterator[_Hint]:
         rule = RULES.get(one.code)
         if rule is not None and rule.hint:
             yield _Hint(one.location, rule.hint, f"{one.code}: {one.message}")
+
+
+def _elsewhere(ls: Server, place: Place) -> Iterator[_Hint]:
+    """Behind calls that lead to what is found in another file: `NST101 in helpers.py`."""
+    found: dict[Location, dict[Diagnostic, None]] = {}
+    reach = Reach(ls.engine)
+    for one in reach.of(place.path, ""):
+        way = [link.location for link in one.related[1 : one.links] if link.location.path == place.path]
+        if way and one.location.path != place.path:
+            found.setdefault(way[-1], {})[one] = None
+    for view in reach.views(place.path):
+        for called in view.called:
+            where = located(ls.engine, called.callee.span)
+            if where is not None and where.path == place.path != called.callee.mark.path:
+                found.setdefault(where, {}).update(dict.fromkeys(called.findings))
+    for where, known in found.items():
+        told = sorted(known, key=rank)
+        if told:
+            codes = ", ".join(dict.fromkeys(one.code for one in told))
+            names = ", ".join(dict.fromkeys(os.path.basename(one.location.path) for one in told))
+            tooltip = "\n".join(f"{one.code}: {one.message}" for one in told)
+            yield _Hint(where, f"{codes} in {names}", tooltip, (told[0].location,))
 
 
 def _breaks(ls: Server, place: Place) -> Iterator[_Hint]:

@@ -64,14 +64,14 @@ model(torch.ones(3))
 """
 
 
-async def lenses(editor: Editor, uri: str) -> dict[int, types.Command]:
+async def lenses(editor: Editor, uri: str) -> dict[int, list[types.Command]]:
     """What stands above the lines of a document, lines from 0."""
     params = types.CodeLensParams(types.TextDocumentIdentifier(uri))
-    found = await editor.client.text_document_code_lens_async(params) or ()
-    assert all(lens.command for lens in found)
-    lines = [lens.range.start.line for lens in found]
-    assert len(set(lines)) == len(lines)
-    return {lens.range.start.line: lens.command for lens in found if lens.command}
+    found: dict[int, list[types.Command]] = {}
+    for lens in await editor.client.text_document_code_lens_async(params) or ():
+        assert lens.command
+        found.setdefault(lens.range.start.line, []).append(lens.command)
+    return found
 
 
 def line_of(text: str, words: str) -> int:
@@ -81,7 +81,8 @@ def line_of(text: str, words: str) -> int:
 async def titles(editor: Editor, uri: str) -> dict[str, str]:
     """The titles of lenses by the line of text below them."""
     lines = editor.documents[uri].text.split("\n")
-    return {lines[line]: command.title for line, command in (await lenses(editor, uri)).items()}
+    found = await lenses(editor, uri)
+    return {lines[line]: " | ".join(one.title for one in commands) for line, commands in found.items()}
 
 
 async def test_a_lens_stands_above_every_region(start: Start, tmp_path: Path):
@@ -90,15 +91,18 @@ async def test_a_lens_stands_above_every_region(start: Start, tmp_path: Path):
     train, model = editor.open(root / "train.py"), editor.open(root / "model.py")
     await editor.until(train, bool)
     assert await titles(editor, train) == {
-        "@torch._dynamo.nonstrict_trace": "1 finding · confirm",
-        "@torch.compile": "1 graph · 1 error · confirm",
+        "@torch._dynamo.nonstrict_trace": "1 finding | confirm",
+        "@torch.compile": "1 graph · 1 error | confirm",
         "def quiet(x):": "1 graph",
-        "model = torch.compile(Model())": "3 graphs · 2 breaks · 2 warnings · confirm",
+        "model = torch.compile(Model())": "3 graphs · 2 breaks · 2 warnings | confirm",
         "other = torch.compile(unknown())": "not analyzed",
     }
-    assert await titles(editor, model) == {"    def forward(self, x):": "3 graphs · 2 breaks · 2 warnings · confirm"}
+    assert await titles(editor, model) == {"    def forward(self, x):": "3 graphs · 2 breaks · 2 warnings | confirm"}
     (above,) = (await lenses(editor, model)).values()
-    assert (above.command, list(above.arguments or ())) == ("nonstrict.confirmFunction", [train, "Model.forward"])
+    assert [(one.command, list(one.arguments or ())) for one in above] == [
+        ("nonstrict.showFindings", [train, "Model.forward"]),
+        ("nonstrict.confirmFunction", [train, "Model.forward"]),
+    ]
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=str)
@@ -107,10 +111,10 @@ async def test_lenses_follow_edits(start: Start, tmp_path: Path, profile: Profil
     editor = await start(profile, root)
     model = editor.open(root / "model.py")
     await editor.until(model, lambda found: len(found) == 2)
-    assert list((await titles(editor, model)).values()) == ["3 graphs · 2 breaks · 2 warnings · confirm"]
+    assert list((await titles(editor, model)).values()) == ["3 graphs · 2 breaks · 2 warnings | confirm"]
     editor.change(model, MODEL.replace('        print("first")\n', ""))
     await editor.until(model, lambda found: len(found) == 1)
-    assert await titles(editor, model) == {"    def forward(self, x):": "2 graphs · 1 break · 1 warning · confirm"}
+    assert await titles(editor, model) == {"    def forward(self, x):": "2 graphs · 1 break · 1 warning | confirm"}
     editor.change(model, "# moved\n\n" + MODEL)
     await editor.until(model, lambda found: len(found) == 2)
     assert list(await titles(editor, model)) == ["    def forward(self, x):"]
@@ -201,9 +205,11 @@ async def test_a_page_says_what_was_not_looked_into(start: Start, tmp_path: Path
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=str)
-async def test_breaks_are_counted_behind_them_if_wanted(start: Start, tmp_path: Path, profile: Profile):
+async def test_breaks_are_counted_behind_them_unless_that_is_switched_off(
+    start: Start, tmp_path: Path, profile: Profile
+):
     root = write(tmp_path / "project", model=MODEL, train=TRAIN)
-    editor = await start(profile, root, settings={"inlayHints": {"graphBreaks": True}})
+    editor = await start(profile, root)
     model = editor.open(root / "model.py")
     whole = types.Range(types.Position(0, 0), types.Position(100, 0))
     params = types.InlayHintParams(types.TextDocumentIdentifier(model), whole)
@@ -214,7 +220,7 @@ async def test_breaks_are_counted_behind_them_if_wanted(start: Start, tmp_path: 
         zip(ends, ["graph break 1/2", "graph break 2/2"], strict=True)
     )
     assert all("`Model.forward`" in str(hint.tooltip) for hint in hints)
-    await editor.configure({"inlayHints": {"enable": True}})
+    await editor.configure({"inlayHints": {"graphBreaks": False}})
     for _ in range(100):
         hints = await editor.client.text_document_inlay_hint_async(params) or ()
         if not hints:
@@ -243,7 +249,8 @@ async def test_the_map_holds_the_regions_of_the_workspace(start: Start, tmp_path
             ["graph", "graph 2", "", ["break", "graph break", "warning"]],
             ["graph", "graph 3", ""]],
         ["region", "alone", "", ["graph", "graph 1", ""]],
-        ["region", "plain", "error", ["graph", "graph 1", "", ["marked", "scaled", "error"]]],
+        ["region", "plain", "error",
+            ["graph", "graph 1", "", ["marked", "scaled", "error", ["finding", "NST101", "error"]]]],
         ["region", "quiet", "", ["graph", "graph 1", ""]],
     ]  # fmt: skip
     (forward,) = [one for one in found if one["text"] == "Model.forward"]

@@ -80,15 +80,15 @@ async def test_a_chain_goes_from_the_region_to_the_expression(start: Start, tmp_
     chain = await ask(editor, "nonstrict/chain", uri=helper, position=at(editor, helper, "random.random()"))
     assert (chain["code"], chain["function"], chain["verdict"]) == ("NST301", "scaled", None)
     steps = chain["steps"]
-    assert [step["kind"] for step in steps] == ["region", "marker", "call", "effect"]
-    assert [step["uri"] for step in steps] == [model, model, model, helper]
-    assert steps[0]["code"] == "return scaled(x)"
-    assert steps[0]["text"] == "`region`, which is compiled, calls `scaled`"
+    assert [step["kind"] for step in steps] == ["region", "entry", "marker", "call", "effect"]
+    assert [step["uri"] for step in steps] == [model, model, model, model, helper]
+    assert (steps[0]["text"], steps[0]["code"]) == ("`region` is compiled", "@torch.compile(fullgraph=True)")
+    assert (steps[1]["text"], steps[1]["code"]) == ("`region` calls `scaled`", "return scaled(x)")
     assert steps[-1]["code"] == "return x + random.random()"
     # The line of the call begins with characters of several units.
     called = range_of(MODEL, "shifted(x)", profile.encoding)
-    assert steps[2]["range"]["start"] == {"line": called.start.line, "character": called.start.character}
-    assert steps[2]["range"]["end"] == {"line": called.end.line, "character": called.end.character}
+    assert steps[3]["range"]["start"] == {"line": called.start.line, "character": called.start.character}
+    assert steps[3]["range"]["end"] == {"line": called.end.line, "character": called.end.character}
     assert await ask(editor, "nonstrict/chain", uri=helper, position={"line": 0, "character": 0}) is None
 
 
@@ -99,7 +99,7 @@ async def test_a_chain_shows_who_writes_the_state(start: Start, tmp_path: Path):
     uri = editor.open(root / "bad.py")
     await editor.until(uri, bool)
     chain = await ask(editor, "nonstrict/chain", uri=uri, position=at(editor, uri, "SCALE\n\n\n@torch.compile"))
-    assert [step["kind"] for step in chain["steps"]] == ["region", "marker", "effect", "evidence"]
+    assert [step["kind"] for step in chain["steps"]] == ["region", "entry", "marker", "effect", "evidence"]
     assert chain["steps"][-1]["code"] == "SCALE = SCALE * 2"
 
 

@@ -18,7 +18,6 @@ from nonstrict.check.environment import environments_of
 from nonstrict.check.examination import Task, examined, examined_alone
 from nonstrict.check.faults import is_faulty
 from nonstrict.check.files import discover
-from nonstrict.check.live.calling import Caller, callers_of
 from nonstrict.check.live.configuration import folder_settings, nested_settings
 from nonstrict.check.live.fixing import Fixing, functions_of
 from nonstrict.check.live.known import Known
@@ -301,15 +300,6 @@ class Folder:
         """What is compiled in the folder as far as it is known now; in or from a file, if one is named."""
         self._settle(path, self._results.compiled_in(path))
         return self._results.regions(path)
-
-    def callers_of(self, path: str, function: str) -> tuple[Caller, ...]:
-        """The calls of a marked function of a file, looked for anew with every question."""
-        self.scan()
-        found = callers_of(self._scouts.anew(path), path, function, self._marked.exports)
-        placed = ((one, self.source(one.span.path)) for one in found)
-        return tuple(
-            Caller(one.caller, one.compiled, source.locate(one.span)) for one, source in placed if source is not None
-        )
 
     def files_with_findings(self) -> tuple[str, ...]:
         """The files that may have diagnostics."""
