@@ -7,7 +7,7 @@
 #   make knowledge PYTHON=p ARGS=a  takes in the torch of an interpreter: what differs, and which findings change
 #   make unbacked SEED=n  data-dependent sizes: composes and compiles bodies, prints where nonstrict says otherwise
 #   make golden  every finding of suites, corpus and examples again: tests/golden, to be read before a commit
-#   make bench   speed beside ruff, planted hazards   make dist   wheel and source archive
+#   make bench   growth of the time of a check, planted hazards   make dist   wheel and source archive
 #   make bench-peers  speed and memory beside ruff, ty, pyrefly, basedpyright, TorchFix: docs/speed.md
 #   make comparison  other tools beside nonstrict on the same programs: docs/comparison.md; RULES=f for semgrep
 #   make package    the VS Code extension with the server in it: dist/nonstrict-VERSION.vsix

@@ -1,10 +1,8 @@
 """Runs the benchmarks of `make bench` and writes their tables to bench/results/.
 
-    python bench/report.py [--only cold,scaling,truth] [--runs 3] [--modules 1000] [--sizes 10,100,1000,5000]
-                           [--corpus NAME=FOLDER ...]
+    python bench/report.py [--only scaling,truth] [--runs 3] [--modules 1000] [--sizes 10,100,1000,5000]
 
-cold      `nonstrict check` beside ruff, on a synthetic project, on the installed torch package and on any --corpus
-scaling   the same command on projects of growing size
+scaling   `nonstrict check` beside ruff on synthetic projects of growing size
 truth     planted hazards of the synthetic project: found, with their call chains, and nothing else
 
 Only ratios within one table mean anything: they come from interleaved runs on one machine.
@@ -35,10 +33,7 @@ import ground_truth  # noqa: E402 - a neighbour of this program, found from wher
 CASES = HERE / "cases_fast.json"
 PACKAGE = HERE.parent / "analysis" / "nonstrict"
 OURS = "nonstrict check"
-FULL = "nonstrict check full"
 BASES = ("ruff F no-cache", "ruff ALL no-cache")
-WARM = "nonstrict check cached"
-WARM_BASE = "ruff F cached"
 
 
 def generate(folder: Path, modules: int) -> Path:
@@ -122,23 +117,6 @@ def torch_package() -> Path | None:
     return Path(spec.origin).parent if spec and spec.origin else None
 
 
-def cold(folder: Path, corpora: dict[str, Path], runs: int) -> None:
-    """Write results/cold.md: wall time and memory beside ruff."""
-    cases = (OURS, FULL, *BASES, "py read+needle", WARM_BASE, WARM)
-    measured = measure(folder, corpora, cases, runs)
-    parts: list[str] = []
-    for corpus in corpora:
-        size, by_case = measured["corpora"][corpus], rows_by_case(measured, corpus)
-        rows = [
-            [case, f"{row['wall_s']:.2f}", *(ratio(row, by_case.get(base)) for base in (*BASES, WARM_BASE)),
-             f"{row['tree_rss_mb']:.0f}"]
-            for case in cases if (row := by_case.get(case))
-        ]  # fmt: skip
-        header = ["command", "wall s", "x ruff F", "x ruff ALL", "x ruff F cached", "peak MB"]
-        parts += [f"## {corpus}: {size['files']:,} files, {size['loc']:,} lines", table(header, rows)]
-    write("cold", "`nonstrict check` beside ruff", *parts)
-
-
 def scaling(folder: Path, sizes: list[int], runs: int) -> None:
     """Write results/scaling.md: time per module on projects of growing size."""
     corpora = {f"{size:,} modules": generate(folder, size) for size in sizes}
@@ -172,22 +150,15 @@ def truth(folder: Path, sizes: list[int]) -> bool:
 def main(arguments: list[str] | None = None) -> int:
     """Run the benchmarks asked for; exit status 1 if a planted hazard was judged wrongly."""
     parser = argparse.ArgumentParser(description="Run the benchmarks and write bench/results/.")
-    parser.add_argument("--only", default="cold,scaling,truth", help="which of cold, scaling, truth")
+    parser.add_argument("--only", default="scaling,truth", help="which of scaling, truth")
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--modules", type=int, default=1000, help="size of the synthetic project of `cold`")
+    parser.add_argument("--modules", type=int, default=1000, help="size of the largest project of `truth`")
     parser.add_argument("--sizes", default="10,100,1000,5000", help="sizes of the projects of `scaling`")
-    parser.add_argument("--corpus", action="append", default=[], metavar="NAME=FOLDER", help="another tree for `cold`")
     options = parser.parse_args(arguments)
     wanted = set(options.only.split(","))
     sizes = [int(size) for size in options.sizes.split(",")]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        if "cold" in wanted:
-            corpora = {f"synthetic {options.modules:,}": generate(folder, options.modules)}
-            torch = torch_package()
-            corpora |= {"torch": torch} if torch else {}
-            corpora |= {corpus: Path(root) for corpus, _, root in (text.partition("=") for text in options.corpus)}
-            cold(folder, corpora, options.runs)
         if "scaling" in wanted:
             scaling(folder, sizes, options.runs)
         passed = truth(folder, [size for size in sizes if size <= options.modules]) if "truth" in wanted else True
