@@ -136,7 +136,7 @@ def _portion(
     read = (machine.project.module(path) for path in own if path in users)
     problems = [syntax_error(problem) for module in read if module is not None for problem in module.source.problems]
     share = merged([found, Share([*faults.found, *problems], frozenset(own))])
-    portion = Portion(own, share, machine.elsewhere.asked())
+    portion = Portion(own, share, machine.questions())
     machine.dismiss()
     return portion
 
@@ -204,8 +204,7 @@ def examined(
         with faults.losing_files("was not looked at for fixes", sorted(task.own)):
             found = mended(machine, found, told, faults, documents, records, options.fixes)
         consulted = records.consulted
-    read = {*consulted, *machine.elsewhere.consulted, *machine.project.unreadable}
-    read.update(module.path for module in machine.project.loaded())
+    read = consulted | machine.read()
     looked = Looked()
     with faults.losing_files("was not searched for what it compiles", sorted(task.own)):
         looked, regions = looked_at(machine, task.own, (one.body for one in told), details=options.regions)

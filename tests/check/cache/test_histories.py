@@ -19,6 +19,36 @@ if TYPE_CHECKING:
 
     from nonstrict.check.run import CheckResult
 
+#: A custom operator without a formula for gradients, which are asked for by way of a third file.
+GRADIENTS = {
+    "ops.py": """\
+import torch
+
+
+@torch.library.custom_op("mine::double", mutates_args=())
+def double(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+
+@double.register_fake
+def _(x):
+    return torch.empty_like(x)
+""",
+    "middle.py": """\
+from ops import double
+
+
+def step(x):
+    return double(x) + 1
+""",
+    "train.py": """\
+import torch
+
+from middle import step
+
+step(torch.ones(3, requires_grad=True)).sum().backward()
+""",
+}
 SEEDS = range(5)
 EDITS = 100
 
@@ -65,6 +95,17 @@ def test_after_any_edit_the_cache_tells_the_same(tmp_path: Path, monkeypatch: py
         if number % 10 == 8:
             _checkout_tells_the_same(folder, earlier, drawn, tmp_path / f"state{number}")
     assert reused > EDITS
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_what_asks_for_gradients_two_imports_away_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for name, text in GRADIENTS.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    found = [[one.code for one in told(tmp_path, cache=True).diagnostics]]
+    (tmp_path / "train.py").write_text(GRADIENTS["train.py"].replace(".backward()", ""))
+    found.append([one.code for one in told(tmp_path, cache=True).diagnostics])
+    assert found == [["NST611"], []]
 
 
 def _clone_tells_the_same(folder: Path, clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from nonstrict.check.live.folder import Folder
 from nonstrict.check.run import check
 from nonstrict.settings.load import settings_in
 from nonstrict.settings.model import default_settings
+from tests.check.cache.test_histories import GRADIENTS
 
 if TYPE_CHECKING:
     from nonstrict.findings import Diagnostic
@@ -245,6 +246,19 @@ def test_an_edit_of_a_helper_reaches_who_calls_it(editing: Editing) -> None:
     assert model in editing.folder.pending()
     assert model in editing.folder.examine(model) | {model}
     assert "NST203" not in [d.code for d in editing.folder.diagnostics(helpers)]
+
+
+def test_an_edit_two_imports_away_is_seen(tmp_path: Path) -> None:
+    for name, text in GRADIENTS.items():
+        (tmp_path / name).write_text(text)
+    folder = Folder(str(tmp_path))
+    folder.scan()
+    path, train = str(tmp_path / "ops.py"), str(tmp_path / "train.py")
+    folder.set_text(path, GRADIENTS["ops.py"])
+    assert [one.code for one in folder.diagnostics(path)] == ["NST611"]
+    folder.set_text(train, GRADIENTS["train.py"].replace(".backward()", ""))
+    assert folder.pending() == (path,)
+    assert folder.diagnostics(path) == ()
 
 
 def test_the_next_session_begins_with_what_this_one_found(editing: Editing) -> None:

@@ -435,7 +435,7 @@ class Folder:
             findings=tuple(share.findings),
             marks=shown_marks(path, (one.body for one in told.told)),
             read=share.read | {path},
-            asked=machine.elsewhere.asked(),
+            asked=machine.questions(),
             looked=share.looked,
             seen=seen(path, module.outline, told, machine) if module is not None and alone else None,
         )
@@ -459,7 +459,7 @@ class Folder:
             findings=tuple(now.findings()),
             marks=now.marks(),
             read=known.read | told.share.read,
-            asked=known.asked | machine.elsewhere.asked(),
+            asked=known.asked | machine.questions(),
             looked=known.looked._replace(regions=now.regions()),
             seen=now,
         )

@@ -31,7 +31,7 @@ class Uses:
     def __init__(self, documents: Documents) -> None:
         self.documents = documents
         #: what it evaluates leaves no trace in the machine that made the findings
-        self.machine: Machine = documents.machine.anew()
+        self.machine: Machine = documents.machine.aside()
         #: sets of functions, for `nonstrict.fixes.uses.traced`
         self.traced: dict[object, frozenset[Span]] = {}
         self._scopes: dict[str, Scopes] = {}

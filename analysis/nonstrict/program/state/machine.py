@@ -114,6 +114,8 @@ class Machine(Parts, ABC):
         #: by class and attribute, what its constructions give it (`nonstrict.program.discovery.constructions`)
         self.constructed: dict[tuple[Class, str], Value | None] = {}
         self.jedi = Installed(project.site_packages)
+        #: machines that answered questions beside
+        self._asides: list[Machine] = []
         #: who changes state
         self.mutations = mutations(self)
         contracts.attach(self)
@@ -125,12 +127,30 @@ class Machine(Parts, ABC):
         other.jedi = self.jedi.anew()
         return other
 
+    def aside(self) -> Machine:
+        """The same for a question beside: what is found out there leaves no trace here, but for what it was read of."""
+        other = self.anew()
+        self._asides.append(other)
+        return other
+
+    def questions(self) -> frozenset[Asked]:
+        """What was asked of the texts of the run, on whose answers depends what was found."""
+        return self.elsewhere.asked().union(*(other.questions() for other in self._asides))
+
+    def read(self) -> set[str]:
+        """The files that decided something: those that were loaded, asked for their texts, or could not be read."""
+        own = {*self.elsewhere.consulted, *self.project.unreadable}
+        own.update(module.path for module in self.project.loaded())
+        return own.union(*(other.read() for other in self._asides))
+
     def dismiss(self) -> None:
         """Let go of all that was found out; nothing is asked of this machine any more.
 
         Frames, functions and values refer to each other and to the machine: only a search for garbage, in which every
         syntax tree takes part, would find them all.
         """
+        for other in self._asides:
+            other.dismiss()
         for holder in (vars(self.project), vars(self)):
             holder.clear()
 

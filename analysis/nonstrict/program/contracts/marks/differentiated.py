@@ -76,7 +76,7 @@ def _key(mark: Mark) -> tuple[str, int]:
 
 def _seen(machine: Machine) -> dict[tuple[str, int], list[Need]]:
     """By file and line of the marks of operators, where gradients are asked of them."""
-    other = machine.anew()
+    other = machine.aside()
     for path in sorted({mark.path for mark in machine.marks.values() if mark.operator is not None}):
         module = other.project.module(path)
         if module is not None:
