@@ -28,6 +28,7 @@ def asked(found: Bytes) -> Elsewhere:
     elsewhere = Elsewhere(Project(), list(found.files), found)
     elsewhere.importing(b"used")
     elsewhere.holding(["LIMIT"])
+    elsewhere.holding(["LIMIT"], whole=True)
     elsewhere.files_storing("LIMIT")
     return elsewhere
 
@@ -61,3 +62,17 @@ def test_what_a_file_outside_of_the_run_says_is_remembered(files: dict[str, str]
     assert elsewhere.says(files["user.py"], "LIMIT")
     assert elsewhere.says(files["used.py"], "LIMIT")
     assert elsewhere.consulted == {files["used.py"]}
+
+
+def test_words_are_not_found_in_longer_ones(tmp_path: Path):
+    texts = {"asks.py": "from torch.func import grad\n", "other.py": "with no_grad():\n    gradient = 1\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    files = [str(tmp_path / name) for name in texts]
+    found = Bytes(files, {})
+    elsewhere = Elsewhere(Project(), files, found)
+    assert elsewhere.holding(["grad"]) == files
+    assert elsewhere.holding(["grad"], whole=True) == files[:1]
+    (tmp_path / "other.py").write_text("with no_grad():\n    grad(f)\n")
+    assert HELD + b"word grad" in found.renew(files[1])
+    assert elsewhere.holding(["grad"], whole=True) == files

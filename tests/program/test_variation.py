@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nonstrict.check.analysis import AnalysisOptions, analyse
+from nonstrict.check.analysis import AnalysisOptions
+from nonstrict.check.examination import Task, examined
 from nonstrict.events import Event
+from nonstrict.program import engine
 from nonstrict.program.contracts.interpreted import Regions
 from nonstrict.program.contracts.regions import variation
 from nonstrict.program.contracts.regions.region import CompiledRegion, CompiledRegions
+from nonstrict.program.discovery.exports import Exports
 from nonstrict.program.interpret.rounds import MANY
-from nonstrict.program.state.machine import Machine
+from nonstrict.program.linking.project import Project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,13 +45,11 @@ def regions(folder: Path, text: str) -> Iterator[CompiledRegion]:
     """The regions of a program."""
     path = folder / "program.py"
     path.write_text(HEAD + text)
-    kept: list[object] = []
-    analyse([str(path)], AnalysisOptions(kept=kept, explicit=frozenset({str(path)})))
-    for machine in kept:
-        assert isinstance(machine, Machine)
-        known = machine.part(Regions)
-        if isinstance(known, CompiledRegions):
-            yield from known.seen()
+    machine = engine.machine(Project(), [str(path)])
+    examined(machine, Task({str(path)}, {str(path)}, Exports()), AnalysisOptions())
+    known = machine.part(Regions)
+    assert isinstance(known, CompiledRegions)
+    yield from known.seen()
 
 
 def told(folder: Path, text: str, place: str) -> tuple[set[str], int]:

@@ -29,11 +29,11 @@ class Words:
 
     def are_in(self, text: bytes) -> bool:
         """Whether one of the words stands there, in code or not."""
-        return any(word in text and _stands_in(text, word) for word in self._words)
+        return any(word in text and stands_in(text, word) for word in self._words)
 
 
-def _stands_in(text: bytes, word: bytes) -> bool:
-    """Whether a word, or one and the sign it ends in, stands by itself in a text that contains it."""
+def stands_in(text: bytes, word: bytes) -> bool:
+    """Whether a word, or one and the sign it ends in, stands by itself in a text."""
     start = text.find(word)
     while start >= 0:
         end = start + len(word)

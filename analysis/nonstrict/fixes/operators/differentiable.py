@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.memo import remembered
 from nonstrict.facts.targets import last_name
-from nonstrict.facts.words import Words
 from nonstrict.program.domain.values import TENSORS, Flag, Kind
 from nonstrict.program.linking.imports import stem_of
 
@@ -36,9 +35,8 @@ _FUNCTIONS = frozenset(
 )
 #: The last names of those functions.
 _LAST = frozenset(name.rpartition(".")[2] for name in _FUNCTIONS)
-#: Words without which a file does not ask for gradients. Many hold one as a part of another word: `no_grad`.
+#: Words without which a file does not ask for gradients: `no_grad` is none of them.
 _ASKING = (*_ASKS, *sorted(_LAST))
-_MENTIONS = Words(_ASKING)
 _CONTAINERS = (Kind.LIST, Kind.TUPLE)
 _MAX_FILES = 200
 
@@ -76,10 +74,8 @@ def _takes_parameters(body: MarkedBody) -> bool:
 
 def _asks_for_gradients(uses: Uses, document: Document) -> bool:
     """Whether a file, or one that imports it in some steps, asks for gradients; also if these are too many to read."""
-    elsewhere = uses.documents.machine.elsewhere
-    paths = _importing(uses, document.path)
-    held = paths.intersection(elsewhere.holding(_ASKING))
-    held = {path for path in held if _MENTIONS.are_in(elsewhere.data(path))}
+    asking = uses.documents.machine.elsewhere.holding(_ASKING, whole=True)
+    held = _importing(uses, document.path).intersection(asking)
     if len(held) > _MAX_FILES:
         return True
     documents = (uses.documents.document(path) for path in sorted(held))

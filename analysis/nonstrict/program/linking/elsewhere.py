@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.program.linking.imports import imports_of, spellings
-from nonstrict.program.linking.searches import HELD, REPLACED, SAID, STORED, Bytes
+from nonstrict.program.linking.searches import HELD, REPLACED, SAID, STORED, WORD, Bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -139,12 +139,13 @@ class Elsewhere:
             self._search()
         return self.found.hits[stem, b""]
 
-    def holding(self, words: Iterable[str]) -> list[str]:
-        """The files of the run that contain one of the words, in however many passes that tells."""
-        texts = [word.encode("utf-8", "surrogateescape") for word in words]
-        self._named.update(HELD + text for text in texts)
-        self.found.search(texts)
-        found = set[str]().union(*(self.found.texts[text] for text in texts))
+    def holding(self, texts: Iterable[str], *, whole: bool = False) -> list[str]:
+        """The files of the run that contain one of some texts, or `whole` words, in however many passes that tells."""
+        begin = WORD if whole else b""
+        sought = [begin + text.encode("utf-8", "surrogateescape") for text in texts]
+        self._named.update(HELD + text for text in sought)
+        self.found.search(sought)
+        found = set[str]().union(*(self.found.texts[text] for text in sought))
         return [path for path in self.found.files if path in found]
 
     def data(self, path: str) -> bytes:

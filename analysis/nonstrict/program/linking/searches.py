@@ -11,6 +11,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from nonstrict.facts.words import stands_in
 from nonstrict.program.domain.parts import Parts
 from nonstrict.program.linking.imports import stem_of
 
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
 _KEPT_BYTES = 64_000_000
 #: A question: a text, or the last part of a module's name with a name. A text may stand for a replaced attribute, for
 #: a name that something may be stored under, for a name that single files are asked for, or for a text that is looked
-#: for in however many passes.
+#: for in however many passes; a text may be one that is looked for as a word.
 Asked: TypeAlias = "bytes | tuple[bytes, bytes]"
 REPLACED = b"replaced "
 STORED = b"stored "
 SAID = b"said "
 HELD = b"held "
+#: Begins a text that is looked for as a word by itself: `grad`, not `no_grad`.
+WORD = b"word "
 
 
 class Index(NamedTuple):
@@ -93,7 +96,7 @@ class Bytes(Parts):
             for path in self.files:
                 data = self.data(path)
                 for text in wanted:
-                    if text in data:
+                    if _holds(data, text):
                         self.texts[text].append(path)
 
     def indexed(self, paths: Iterable[str], texts: Iterable[bytes]) -> Index:
@@ -103,7 +106,7 @@ class Bytes(Parts):
         for path in paths:
             data = self.data(path)
             for text, found in index.texts.items():
-                if text in data:
+                if _holds(data, text):
                     found.append(path)
             for name in _replaced_names(data):
                 index.replaced.setdefault(name, []).append(path)
@@ -238,7 +241,7 @@ class Bytes(Parts):
             return set()
         data = self.data(path) if listed else b""
         changed = self._renewed_index(path, data) if self._began else set[Asked]()
-        held = [text for text, paths in self.texts.items() if self._renewed(paths, path, here=text in data)]
+        held = [text for text, paths in self.texts.items() if self._renewed(paths, path, here=_holds(data, text))]
         changed.update((*held, *(HELD + text for text in held)))
         for key, paths in self.hits.items():
             if self._renewed(paths, path, here=key[1] in data and path in self.importers.get(key[0], ())):
@@ -292,6 +295,10 @@ class Bytes(Parts):
                 return handle.read()
         except OSError:
             return b""
+
+
+def _holds(data: bytes, text: bytes) -> bool:
+    return stands_in(data, text[len(WORD) :]) if text.startswith(WORD) else text in data
 
 
 #: An attribute that is bound to a name, an attribute or a lambda; one that is set by its name.
