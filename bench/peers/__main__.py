@@ -6,10 +6,11 @@
 
 `make bench-peers` prepares the tools and runs the first. --only names parts (`commands`, `editors`), tools
 (`nonstrict`, `ruff F`, `ruff ALL`, `ty`, `pyrefly`, `basedpyright`, `TorchFix`), what is checked (`torch`,
-`dense project`, `small dense project`, each NAME) and files that are edited (`sparse file`, ...). --slow runs
-basedpyright and TorchFix on the large corpora too, which takes many minutes. --corpus is the folder of another package.
---programs is a folder whose programs are taken before all others, that of a compiled nonstrict for example. --out
-writes the results and all that is made of them into a folder instead of their places.
+`dense project`, `small dense project`, each NAME) and files that are edited (`sparse file`, ...). The other tables of
+an earlier run stay if it was on such a machine with the same versions. --slow runs basedpyright and TorchFix on the
+large corpora too, which takes many minutes. --corpus is the folder of another package. --programs is a folder whose
+programs are taken before all others, that of a compiled nonstrict for example. --out writes the results and all that is
+made of them into a folder instead of their places.
 """
 
 from __future__ import annotations
@@ -83,9 +84,11 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "run":
         plan = plan_of(options)
         with tempfile.TemporaryDirectory() as scratch:
-            found = results(Path(scratch), plan)
+            newer = results(Path(scratch), plan)
         root = (options.out or ROOT).resolve()
         kept = root / FILE.relative_to(ROOT)
+        before = load(kept) if options.only else None
+        found = before.renewed(newer) if before is not None else newer
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(found.written(), encoding="utf-8")
     files = page.files(found)

@@ -35,6 +35,21 @@ class Results:
         """The text of the file."""
         return json.dumps(asdict(self), indent=1) + "\n"
 
+    def renewed(self, newer: Results) -> Results:
+        """These with what was measured anew in place of the same tables; on another machine, the newer ones alone.
+
+        Ratios hold within a table, which is always of one run. How busy the machine was may differ.
+        """
+        if _kind(self.machine) != _kind(newer.machine):
+            return newer
+        machine = {**self.machine, _LOAD: max(self.machine[_LOAD], newer.machine[_LOAD], key=float)}
+        return Results(
+            machine,
+            {**self.corpora, **newer.corpora},
+            {**self.commands, **newer.commands},
+            {**self.editors, **newer.editors},
+        )
+
     def command(self, corpus: str, tool: str, doing: str) -> dict[str, Any] | None:
         """The figures of a command, if it was run to its end."""
         row = self.commands.get(corpus, {}).get(tool, {}).get(doing)
@@ -44,6 +59,13 @@ class Results:
         """The figures of a server, if it answered."""
         row = self.editors.get(file, {}).get("servers", {}).get(tool)
         return row if row and row["p95_ms"] is not None and not row["missed"] else None
+
+
+_LOAD = "load before"
+
+
+def _kind(machine: dict[str, str]) -> dict[str, str]:
+    return {name: told for name, told in machine.items() if name != _LOAD}
 
 
 def load(path: Path = FILE) -> Results | None:

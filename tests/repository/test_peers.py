@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,17 @@ def test_what_did_not_end_is_not_measured():
     assert judged(found)["dense file of 3000 lines, an edit, p95 ruff's server"] == (None, None)
     assert "more than" in page.tables(found)
     assert "1 edits without an answer" in page.tables(found)
+
+
+def test_a_later_run_renews_the_tables_that_it_measured():
+    before, newer = results(), results(ours=1.0)
+    kept = next(iter(before.commands))
+    newer = replace(newer, commands={name: rows for name, rows in newer.commands.items() if name != kept}, editors={})
+    renewed = before.renewed(newer)
+    assert renewed.commands == {**newer.commands, kept: before.commands[kept]}
+    assert renewed.editors == before.editors
+    elsewhere = replace(newer, machine={**newer.machine, "cores": "64"})
+    assert before.renewed(elsewhere) == elsewhere
 
 
 def test_the_tables_say_what_the_targets_say():
