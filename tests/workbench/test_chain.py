@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.server.oracle import checked
 from tests.workbench.code_server import write_settings
 from tests.workbench.projects import HELPERS, MODEL, write
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 ROW, COLUMN = 12, 16
 #: The places of the chain, from the region to what is known of the captured tensor.
-PLACES = ["model.py:14", "model.py:7", "model.py:9", "helpers.py:12", "helpers.py:8"]
+PLACES = ["model.py:12", "model.py:14", "model.py:7", "model.py:9", "helpers.py:12", "helpers.py:8"]
 #: What normal text needs by the guidelines for accessible content (WCAG 2, level AA).
 CONTRAST = 4.5
 #: Themes that come with VS Code, and the class that it gives pages then.
@@ -55,14 +54,16 @@ def contrast(text: Locator, ground: Locator) -> float:
 def test_peek_at_the_chain(open_workbench: Open, project: Path):
     workbench = with_finding(open_workbench, project)
     workbench.fix(ROW, COLUMN, "Peek at the call chain")
-    peek = workbench.page.locator(".reference-zone-widget")
-    rows = peek.locator(".ref-tree .monaco-list-row")
-    (finding,) = checked(project)
-    for name in {place.name for place, _ in finding.related}:
-        expect(rows.filter(has_text=name)).to_have_count(1)
-    expect(peek.locator(".peekview-title")).to_contain_text("helpers.py")
+    rows = workbench.page.locator(".quick-input-widget:visible .monaco-list-row")
+    expect(rows).to_have_count(len(PLACES))
+    for place, row in zip(PLACES, rows.all(), strict=True):
+        expect(row).to_contain_text(place)
+    # Each place is shown while it is selected, and where the user was comes back.
+    workbench.page.keyboard.press("ArrowDown")
+    workbench.expect_cursor(14)
     workbench.page.keyboard.press("Escape")
-    expect(peek).to_have_count(0)
+    expect(rows).to_have_count(0)
+    expect(workbench.tab("helpers.py")).to_have_attribute("aria-selected", "true")
 
 
 @pytest.mark.pictures
@@ -87,7 +88,7 @@ def test_drawn_chain_by_keyboard(open_workbench: Open, project: Path):
     nodes = workbench.webview().locator("svg [role=button]")
     expect(nodes).to_have_count(len(PLACES))
     for number, place in enumerate(PLACES, 1):
-        expect(nodes.nth(number - 1)).to_have_accessible_name(re.compile(rf"^Step {number} of 5, .+{place}$"))
+        expect(nodes.nth(number - 1)).to_have_accessible_name(re.compile(rf"^Step {number} of 6, .+{place}$"))
     workbench.page.keyboard.press("Tab")
     expect(nodes.first).to_be_focused()
     workbench.page.keyboard.press("Tab")
@@ -95,4 +96,4 @@ def test_drawn_chain_by_keyboard(open_workbench: Open, project: Path):
     expect(nodes.nth(2)).to_be_focused()
     workbench.page.keyboard.press("Enter")
     expect(workbench.tab("model.py")).to_be_visible()
-    workbench.expect_cursor(9)
+    workbench.expect_cursor(7)

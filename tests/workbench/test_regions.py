@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.workbench.code_server import ROOT
-from tests.workbench.driving import plain
+from tests.workbench.driving import COMPILING, plain
 from tests.workbench.projects import write
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ from net import Net
 net = torch.compile(Net())
 net(torch.ones(3))
 """
+#: A region without findings.
+CALM = "import torch\n\n\n@torch.compile\ndef calm(x):\n    return x + 1\n"
 TITLE = "2 graphs · 1 break · 1 warning | confirm"
 
 
@@ -87,6 +89,40 @@ def test_the_view_leads_to_a_break_and_follows_edits(open_workbench: Open, proje
     workbench.expect_cursor(7)
     workbench.type_at_end_of(7, "\nprint('again')")
     expect(region).to_contain_text("2 breaks")
+
+
+def test_a_click_lists_what_a_region_reaches(open_workbench: Open, project: Path):
+    write(project, net=NET, training=TRAINING)
+    workbench = open_workbench(project)
+    workbench.open_file("training.py")
+    workbench.press_lens("2 graphs")
+    rows = workbench.page.locator(".quick-input-widget:visible .monaco-list-row")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("NST701")
+    expect(rows).to_contain_text("net.py:7")
+    workbench.page.keyboard.press("Enter")
+    expect(workbench.tab("net.py")).to_be_visible()
+    workbench.expect_cursor(7)
+
+
+def test_the_view_confirms_and_filters_by_keyboard(open_workbench: Open, project: Path):
+    write(project, net=NET, training=TRAINING, calm=CALM)
+    workbench = open_workbench(project)
+    workbench.open_file("training.py")
+    pane = regions(workbench)
+    rows = pane.locator(".monaco-list-row")
+    expect(rows).to_have_count(2)
+    rows.filter(has_text="Net.forward").click()
+    workbench.run("Explorer: Focus on Compiled Regions View")
+    workbench.page.keyboard.press("Control+Enter")
+    expect(rows.filter(has_text="Net.forward").first).to_contain_text("1 confirmed", timeout=COMPILING)
+    workbench.run("nonstrict: Show Compiled Regions with Confirmed Findings")
+    expect(rows.filter(has_text="calm")).to_have_count(0)
+    expect(rows.filter(has_text="Net.forward").first).to_be_visible()
+    workbench.run("nonstrict: Show Compiled Regions Observed in Runs")
+    expect(pane).to_contain_text("No recorded run did what a finding says.")
+    workbench.run("nonstrict: Show All Compiled Regions")
+    expect(rows.filter(has_text="calm").first).to_be_visible()
 
 
 def test_the_view_says_what_to_do_while_it_is_empty(open_workbench: Open, project: Path):
