@@ -112,7 +112,7 @@ def test_another_name(nonstrict: Command, project: Path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (None, "does not exist. Write it with `nonstrict check --write-baseline`"),
+        (None, "does not exist. Write it, or take it out of the configuration"),
         ("{", "is not a baseline"),
         ("[]", "is not a baseline"),
         ('{"version": 1, "findings": [1]}', "is not a baseline"),

@@ -212,12 +212,12 @@ def read_baseline(path: str) -> Baseline:
             raise ConfigurationError(f"{path} was written by a newer nonstrict. Update nonstrict.")
         return Baseline(path, tuple(_entry(item) for item in document["findings"]))
     except FileNotFoundError:
-        advice = "Write it with `nonstrict check --write-baseline`."
+        advice = "Write it, or take it out of the configuration."
         raise ConfigurationError(f"The baseline {path} does not exist. {advice}") from None
     except OSError as error:
         raise ConfigurationError(f"The baseline {path} cannot be read: {error.strerror or error}.") from None
     except (ValueError, KeyError, TypeError):
-        advice = "Restore it, or write a new one with `nonstrict check --write-baseline`."
+        advice = "Restore it, or write a new one."
         raise ConfigurationError(f"{path} is not a baseline of nonstrict. {advice}") from None
 
 

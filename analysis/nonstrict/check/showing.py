@@ -277,7 +277,7 @@ def _why(answer: dict[str, Any], kind: str) -> str:
     if answer.get("failure"):
         return f"its file does not load: {answer['failure']}"
     if error is not None:
-        other = "; `--show graph` may show the graph up to there" if kind == "code" else ""
+        other = "; its graph may show how far it comes" if kind == "code" else ""
         return f"it does not compile: {_reason(error)}{other}"
     if not answer["calls"]:
         return "no compiled code calls it"

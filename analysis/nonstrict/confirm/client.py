@@ -138,8 +138,7 @@ class Agent:
             self._log.close()
             raise AgentUnavailable(
                 f"cannot run the interpreter {self._python}: {error.strerror}; "
-                "name the interpreter that has torch with --python, `python` in the configuration, or "
-                "`nonstrict.interpreter` in an editor"
+                "name one that has torch, as `python` in the configuration for example"
             ) from error
         self._reader = threading.Thread(target=self._read, args=(self._process,), name="nonstrict-agent", daemon=True)
         self._reader.start()

@@ -30,8 +30,8 @@ def device_for(wanted: str, ready: Ready) -> str:
         return "cuda" if ready.cuda else "cpu"
     if wanted == "cuda" and not ready.cuda:
         raise AgentUnavailable(
-            f"torch {ready.torch} finds no CUDA GPU here: leave `--device cuda` out, or choose another "
-            "interpreter (`--python`; `nonstrict.interpreter` in an editor)"
+            f"torch {ready.torch} finds no CUDA GPU here: choose the device `cpu` or `auto`, or an interpreter whose "
+            "torch finds one"
         )
     return wanted
 

@@ -45,7 +45,7 @@ def python_for(python: str | None, root: str, *, by_user: bool, trusted: Callabl
     active = active_interpreter()
     if _same(wanted, active) or trusted(root):
         return Python(wanted)
-    advice = "`nonstrict trust` or --trust allows it, --python names another one"
+    advice = "`nonstrict trust` allows it"
     return Python(active, f"{root} is not trusted: experiments run in {active}, its {wanted} is not started ({advice})")
 
 

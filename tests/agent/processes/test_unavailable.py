@@ -22,7 +22,7 @@ def refusal(tmp_path, python=sys.executable, **options):
 def test_no_interpreter(tmp_path):
     told = refusal(tmp_path, tmp_path / "bin" / "python")
     assert "cannot run the interpreter" in told
-    assert "--python" in told
+    assert "`python` in the configuration" in told
 
 
 def test_no_program(tmp_path):
