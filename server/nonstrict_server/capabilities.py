@@ -30,6 +30,7 @@ class Abilities(NamedTuple):
     shows_documents: bool
     hears_status: bool
     maps_regions: bool
+    draws_verdicts: bool
 
 
 def abilities_of(client: lsp.ClientCapabilities) -> Abilities:
@@ -61,6 +62,7 @@ def abilities_of(client: lsp.ClientCapabilities) -> Abilities:
         shows_documents=has("window.show_document.support"),
         hears_status=_speaks(client.experimental, "nonstrictStatus"),
         maps_regions=_speaks(client.experimental, "nonstrictRegions"),
+        draws_verdicts=_speaks(client.experimental, "nonstrictVerdicts"),
     )
 
 

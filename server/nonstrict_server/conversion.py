@@ -47,7 +47,7 @@ def converted(
         source=SOURCE,
         tags=_tags(diagnostic),
         related_information=information,
-        data={"name": diagnostic.name, "function": diagnostic.function, "marker": diagnostic.marker},
+        data=_data(diagnostic),
     )
 
 
@@ -71,6 +71,12 @@ def _tags(diagnostic: Diagnostic) -> list[lsp.DiagnosticTag] | None:
         return [lsp.DiagnosticTag.Unnecessary]
     rule = RULES.get(diagnostic.code)
     return _TAGS.get(rule.tag) if rule is not None else None
+
+
+def _data(diagnostic: Diagnostic) -> dict[str, str]:
+    """What clients of ours go by."""
+    told = {"name": diagnostic.name, "function": diagnostic.function, "marker": diagnostic.marker}
+    return told if diagnostic.verdict is None else {**told, "verdict": diagnostic.verdict.status.value}
 
 
 def verdict_line(verdict: Verdict, function: str) -> str:

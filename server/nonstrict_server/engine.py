@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nonstrict.check.live.folder import Folder
     from nonstrict.check.live.results import Mark
     from nonstrict.coverage import Region
-    from nonstrict.findings import Diagnostic, LocatedEdit, Measured
+    from nonstrict.findings import Diagnostic, LocatedEdit, Measured, Verdict
     from nonstrict.text.source import Source
     from nonstrict_server.roots import Roots
     from nonstrict_server.settings import ClientSettings
@@ -43,6 +43,14 @@ class Heard(NamedTuple):
     misconfigured: Callable[[dict[str, list[Diagnostic]]], None]
     worked: Callable[[int, int], None]
     settled: Callable[[], None]
+
+
+class Judged(NamedTuple):
+    """A finding with its verdict, which is `stale` if it was one of an earlier text."""
+
+    finding: Diagnostic
+    verdict: Verdict
+    stale: bool
 
 
 class Engine:
@@ -150,6 +158,18 @@ class Engine:
             return ()
         found = folder.diagnostics(path)
         return self._sightings(folder).told(path, self._judged(folder, path, found))
+
+    def verdicts(self, path: str) -> tuple[Judged, ...]:
+        """What experiments said of the findings of a file: what holds, and what did of an earlier text."""
+        found = self.diagnostics(path)
+        folder = self.roots.folder_of(path)
+        if not found or folder is None:
+            return ()
+        stale: dict[Diagnostic, Verdict] = {}
+        for confirmer in self._confirmers_of(folder.root):
+            stale = confirmer.earlier(found, folder.opened()) | stale
+        told = ((one, one.verdict or stale.get(one)) for one in found)
+        return tuple(Judged(one, verdict, one.verdict is None) for one, verdict in told if verdict is not None)
 
     def _judged(self, folder: Folder, path: str, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
         """The diagnostics of a file with verdicts, and what experiments showed beside them."""

@@ -15,7 +15,7 @@ import pytest
 from nonstrict.findings import Diagnostic, Outcome, Severity, Status, Verdict
 from nonstrict.report.context import renderer
 from nonstrict.report.statistics import render_statistics
-from nonstrict.report.verdicts import REASONS, details, sentence, tag
+from nonstrict.report.verdicts import REASONS, brief, details, sentence, tag
 from nonstrict.settings.model import FORMATS
 from tests.report.samples import context, diagnostics
 from tests.report.test_formats import agrees_with_snapshot, run_of
@@ -188,3 +188,14 @@ def test_a_verdict_names_the_backends_that_speak_for_it():
     assert not list(details(REFUTED))
     assert sentence(Verdict(Status.CONFIRMED), "f") == "confirmed"
     assert sentence(Verdict(Status.REFUTED), "f").startswith("refuted: the reported code ran")
+
+
+def test_what_fits_behind_a_line_of_code():
+    assert brief(CONFIRMED) == CONFIRMED.evidence
+    assert brief(REFUTED) == ""
+    assert brief(REFUTED._replace(evidence="2 calls on inductor agree with eager")).startswith("2 calls")
+    assert brief(EAGER_RAISES) == "eager raises"
+    assert brief(CONFIRMED._replace(evidence="one\n  two")) == "one two"
+    long = brief(CONFIRMED._replace(evidence="word " * 50))
+    assert len(long) == 100
+    assert long.endswith(("word…", "wor…", "wo…", "w…"))

@@ -171,6 +171,10 @@ _SPEAKING = {
 }
 
 
+#: How many characters fit behind a line of code.
+_BRIEF = 100
+
+
 def tag(verdict: Verdict) -> str:
     """The verdict in a few words: `confirmed`, `inconclusive: no inputs`."""
     if verdict.status is not Status.INCONCLUSIVE:
@@ -183,6 +187,13 @@ def suffix(diagnostic: Diagnostic) -> str:
     tags = [tag(diagnostic.verdict)] if diagnostic.verdict is not None else []
     tags += [sightings.tag(diagnostic.sighting)] if diagnostic.sighting is not None else []
     return "".join(f" [{one}]" for one in tags)
+
+
+def brief(verdict: Verdict) -> str:
+    """What was seen, or why nothing was, for the end of a line of code: `call 2: eager 3, compiled 2`."""
+    text = reason_of(verdict).short if verdict.status is Status.INCONCLUSIVE else verdict.evidence
+    text = " ".join(text.split())
+    return text if len(text) <= _BRIEF else f"{text[: _BRIEF - 1].rstrip()}…"
 
 
 def sentence(verdict: Verdict, function: str) -> str:

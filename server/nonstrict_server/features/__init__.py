@@ -21,6 +21,7 @@ from nonstrict_server.features import (
     references,
     refreshing,
     region_map,
+    verdicts,
     watched_files,
 )
 
@@ -44,5 +45,6 @@ ALWAYS = (
     chain.register,
     call_hierarchy.register,
     region_map.register,
+    verdicts.register,
     environment.register,
 )

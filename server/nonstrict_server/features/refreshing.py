@@ -1,11 +1,11 @@
-"""Tells clients that pull, and those that show lenses, hints and regions, that what they have is out of date."""
+"""Tells clients that pull, and those that show lenses, hints, regions or verdicts, what is out of date."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING
 
-from nonstrict_server.features import region_map
+from nonstrict_server.features import region_map, verdicts
 from nonstrict_server.scheduler import SupersededError
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ class _Refresher:
         self._send(self._server.workspace_code_lens_refresh, if_able=abilities.refreshes_lenses)
         self._send(self._server.workspace_inlay_hint_refresh, if_able=abilities.refreshes_hints)
         self._send(lambda _: self._server.protocol.notify(region_map.CHANGED, {}), if_able=abilities.maps_regions)
+        self._send(lambda _: self._server.protocol.notify(verdicts.CHANGED, {}), if_able=abilities.draws_verdicts)
 
     @staticmethod
     def _send(refresh: Callable[[None], object], *, if_able: bool) -> None:

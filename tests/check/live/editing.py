@@ -142,6 +142,11 @@ class Editor:
             for one, verdict in zip(found, verdicts, strict=True)
         ]
 
+    def stale(self, text: str) -> list[int]:
+        """The rows of the findings in a text whose verdict was of an earlier one."""
+        found = self.diagnostics(text)
+        return [one.location.row for one in self.confirmer.earlier(found, self.folder.opened())]
+
     def strange(self, opened: Mapping[str, Source] | None = None) -> tuple[Diagnostic, ...]:
         """The NST900 of the file."""
         return self.confirmer.extra(self.path, opened)  # noqa: S610 - no query

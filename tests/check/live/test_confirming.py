@@ -88,6 +88,31 @@ def test_a_verdict_outlives_edits_elsewhere_and_no_others(warm: Editor) -> None:
 
 
 @pytest.mark.torch
+def test_a_verdict_is_stale_where_its_code_is_another(warm: Editor) -> None:
+    assert warm.stale(PROGRAM) == []
+    assert warm.confirm() == ()
+    edited = PROGRAM.replace("x * SCALE", "(x + 1) * SCALE")
+    twice = PROGRAM.replace("    return x * SCALE", "    x = x + SCALE\n    return x * SCALE")
+    cases = {
+        PROGRAM.replace("return 1", "return 2"): [],
+        "import os\n" + edited: [10],
+        PROGRAM.replace("SCALE = 3.0", "SCALE = 2.0"): [9],
+        # One verdict is of one finding: the nearest.
+        twice: [9],
+        # Another function, another cause.
+        edited.replace("scaled", "shrunk"): [],
+        edited.replace("SCALE", "FACTOR"): [],
+        # Undone.
+        PROGRAM: [],
+    }
+    assert [warm.stale(text) for text in cases] == list(cases.values())
+    # What is confirmed anew is not stale.
+    assert warm.confirm(edited) == ()
+    assert warm.stale(edited) == []
+    assert warm.statuses(edited) == [(9, Status.CONFIRMED)]
+
+
+@pytest.mark.torch
 def test_texts_of_other_open_documents_count(warm: Editor) -> None:
     root = os.path.dirname(warm.path)
     rates = os.path.join(root, "rates.py")

@@ -49,7 +49,15 @@ def _code() -> types.ClientCapabilities:
     return found
 
 
+def _extension() -> types.ClientCapabilities:
+    """VS Code with our extension, which draws verdicts."""
+    found = _code()
+    found.experimental = {"nonstrictVerdicts": True}
+    return found
+
+
 CODE = Profile("code", "utf-16", pulls=True, registers=True, related=True, capabilities=_code)
+EXTENSION = CODE._replace(name="extension", capabilities=_extension)
 NEOVIM = Profile(
     "neovim",
     "utf-8",

@@ -134,6 +134,10 @@ class Confirmer:
         """
         return self._verdicts.get(diagnostic, self._opened if opened is None else opened)
 
+    def earlier(self, diagnostics: Sequence[Diagnostic], opened: Mapping[str, Source]) -> dict[Diagnostic, Verdict]:
+        """The stale verdicts among all findings of a file: of an earlier text, where none holds any more."""
+        return self._verdicts.earlier(diagnostics, opened)
+
     def extra(self, path: str, opened: Mapping[str, Source] | None = None) -> tuple[Diagnostic, ...]:
         """The NST900 of a file that hold: no finding explains what compiled code does there.
 

@@ -11,6 +11,9 @@ top-level statement. It holds as long as what the experiment rested on is the sa
 - the other files that were loaded, as a whole.
 
 So an edit elsewhere leaves a verdict alone, and undoing an edit brings it back.
+
+Where none holds any more, the last one is told of an earlier text: it is stale. Its finding is known again by rule,
+function and cause, wherever it lies now. What is stale counts for nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from nonstrict.findings import Status
 from nonstrict.text.source import SourceKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from nonstrict.findings import Diagnostic, Location, Subject, Verdict
     from nonstrict.text.source import Source
@@ -47,6 +50,15 @@ class _Key(NamedTuple):
     subject: Subject | None
     line: int
     column: int
+
+    @property
+    def cause(self) -> tuple[object, ...]:
+        """What stays the same when the code around a finding is edited."""
+        return self.path, self.code, self.function, self.marker, self.subject or self.message
+
+    def far_from(self, other: _Key) -> tuple[int, int]:
+        """How far two places are apart."""
+        return abs(self.line - other.line), abs(self.column - other.column)
 
 
 class _Kept(NamedTuple):
@@ -160,7 +172,7 @@ class Round:
 
         Tells whether there was another one.
         """
-        key, fresh = self._key(diagnostic, line, self._text), _Kept(verdict, self.ground(lines, kept))
+        key, fresh = self.key(diagnostic, line, self._text), _Kept(verdict, self.ground(lines, kept))
         known, self._kept[key] = self._kept.get(key), fresh
         return fresh != known
 
@@ -178,12 +190,28 @@ class Round:
         self, diagnostic: Diagnostic, line: int, code: str, now: Pieces, texts: Texts, opened: Mapping[str, Source]
     ) -> Verdict | None:
         """The verdict of a finding, if it holds for the text as it is now."""
-        kept = self._kept.get(self._key(diagnostic, line, now))
+        kept = self._kept.get(self.key(diagnostic, line, now))
         if kept is None or not self._others_hold(texts, opened):
             return None
         if code != self.code and not self._holds(kept.ground, now, is_proof=kept.verdict.status is Status.CONFIRMED):
             return None
         return kept.verdict
+
+    def earlier(self, keys: Sequence[_Key], waiting: Sequence[_Key]) -> dict[_Key, Verdict]:
+        """The verdicts of findings without one that holds, each of the nearest finding of the same cause.
+
+        `keys` are those of all findings now: what one of the others has, is not of a finding that waits.
+        """
+        others = set(keys).difference(waiting)
+        left = [key for key in self._kept if key not in others]
+        pairs = [(one, key) for one in waiting for key in left if one.cause == key.cause]
+        found: dict[_Key, Verdict] = {}
+        taken: set[_Key] = set()
+        for one, key in sorted(pairs, key=lambda pair: pair[0].far_from(pair[1])):
+            if one not in found and key not in taken:
+                found[one] = self._kept[key].verdict
+                taken.add(key)
+        return found
 
     def holds(self, ground: Ground | None, code: str, now: Pieces, texts: Texts, opened: Mapping[str, Source]) -> bool:
         """Whether something that is no proof for good still holds."""
@@ -217,7 +245,8 @@ class Round:
     def _others_hold(self, texts: Texts, opened: Mapping[str, Source]) -> bool:
         return all(texts.digest(path, opened) == digest for path, digest in self._others.items())
 
-    def _key(self, diagnostic: Diagnostic, line: int, text: Pieces) -> _Key:
+    def key(self, diagnostic: Diagnostic, line: int, text: Pieces) -> _Key:
+        """What a finding says, and where it lies in a text."""
         where = diagnostic.location
         if where.path == self.path:
             index = text.at(line)
@@ -314,6 +343,37 @@ class Verdicts:
             line = code_line(diagnostic.location, {diagnostic.location.path: other})
             found = (r.verdict(diagnostic, line, source.code, now, self._texts, opened) for r in reversed(rounds))
             return next((verdict for verdict in found if verdict is not None), None)
+
+    def earlier(self, diagnostics: Sequence[Diagnostic], opened: Mapping[str, Source]) -> dict[Diagnostic, Verdict]:
+        """The last verdicts of those findings of a file, of all that it has, for which none holds any more."""
+        found: dict[Diagnostic, Verdict] = {}
+        by_program: dict[str, list[Diagnostic]] = {}
+        for one in diagnostics:
+            by_program.setdefault(marker_of(one).path, []).append(one)
+        for path, listed in by_program.items():
+            if self._rounds.get(path):
+                waiting = [one for one in listed if self.get(one, opened) is None]
+                found |= self._earlier(path, listed, waiting, opened)
+        return found
+
+    def _earlier(
+        self, path: str, listed: Sequence[Diagnostic], waiting: Sequence[Diagnostic], opened: Mapping[str, Source]
+    ) -> dict[Diagnostic, Verdict]:
+        with self._lock:
+            source = self._texts.source(path, opened)
+            now = self._texts.pieces(path, source.code) if source is not None else None
+            places = {one.location.path: self._texts.source(one.location.path, opened) for one in listed}
+            sources = {place: text for place, text in places.items() if text is not None}
+            if now is None or len(sources) < len(places):
+                return {}
+            lines = {one: code_line(one.location, sources) for one in listed}
+            found: dict[Diagnostic, Verdict] = {}
+            for round_ in reversed(self._rounds.get(path, ())):
+                left = [one for one in waiting if one not in found]
+                keys = {one: round_.key(one, line, now) for one, line in lines.items()}
+                told = round_.earlier(list(keys.values()), [keys[one] for one in left])
+                found |= {one: told[keys[one]] for one in left if keys[one] in told}
+            return found
 
     def strange(self, path: str, opened: Mapping[str, Source]) -> tuple[Diagnostic, ...]:
         """The NST900 of a file that hold, where they lie now."""

@@ -1,0 +1,87 @@
+"""Verdicts beside the code: told with their evidence, and told as stale where the code is another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.server.protocol.profiles import CODE, EXTENSION
+from tests.server.protocol.projects import write
+from tests.server.protocol.test_confirming import MINE, OTHER, PATIENCE, REGION, confirm, decided, lenses
+from tests.server.protocol.test_showing import ask
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.server.protocol.conftest import Start
+    from tests.server.protocol.editor import Editor
+
+pytestmark = [pytest.mark.asyncio, pytest.mark.torch]
+
+
+async def verdicts(editor: Editor, uri: str) -> list[dict[str, Any]]:
+    return await ask(editor, "nonstrict/verdicts", uri=uri)
+
+
+async def test_what_was_confirmed_is_told_until_the_code_is_another(start: Start, tmp_path: Path):
+    root = write(tmp_path / "project", bad=MINE, fine=MINE.replace("x * SCALE", "x * 2.0"))
+    editor = await start(EXTENSION, root)
+    uri, fine = editor.open(root / "bad.py"), editor.open(root / "fine.py")
+    (finding,) = await editor.diagnostics(uri)
+    assert finding.data == {"name": "global-tensor-capture", "function": "scaled", "marker": "nonstrict"}
+    assert await verdicts(editor, uri) == []
+    refreshed = editor.client.refreshed.get("verdicts", 0)
+    await confirm(editor, uri)
+    (confirmed,) = await editor.until(uri, decided, PATIENCE)
+    assert await editor.comes_true(lambda: editor.client.refreshed.get("verdicts", 0) > refreshed)
+    assert confirmed.data["verdict"] == "confirmed"
+    (told,) = await verdicts(editor, uri)
+    start_, end = finding.range.start, finding.range.end
+    assert told.pop("range") == {
+        "start": {"line": start_.line, "character": start_.character},
+        "end": {"line": end.line, "character": end.character},
+    }
+    evidence = told.pop("text")
+    assert evidence
+    assert evidence.rstrip("…") in confirmed.message
+    assert told == {"code": "NST101", "status": "confirmed", "stale": False}
+    assert await verdicts(editor, fine) == []
+
+    # Of another text, the verdict is told where the finding is now, and counts for nothing.
+    editor.change(uri, "# moved\n" + OTHER)
+    (moved,) = await verdicts(editor, uri)
+    assert (moved["stale"], moved["status"], moved["text"]) == (True, "confirmed", evidence)
+    (finding,) = await editor.diagnostics(uri)
+    assert moved["range"]["start"]["line"] == finding.range.start.line
+    assert "confirmed" not in finding.message
+    assert "verdict" not in finding.data
+    assert not any("confirmed" in lens.title for lens in await lenses(editor, uri))
+
+    # Undone, it holds again; without its finding there is none.
+    editor.change(uri, MINE)
+    assert [one["stale"] for one in await verdicts(editor, uri)] == [False]
+    editor.change(uri, MINE.replace("x * SCALE", "x * 2.0"))
+    assert await verdicts(editor, uri) == []
+    editor.change(uri, OTHER)
+    assert [one["stale"] for one in await verdicts(editor, uri)] == [True]
+    await confirm(editor, uri)
+    await editor.until(uri, decided, PATIENCE)
+    assert [one["stale"] for one in await verdicts(editor, uri)] == [False]
+
+
+async def test_each_verdict_of_a_document_is_told(start: Start, tmp_path: Path):
+    root = write(tmp_path / "project", region=REGION)
+    editor = await start(CODE, root)
+    uri = editor.open(root / "region.py")
+    await editor.diagnostics(uri)
+    await confirm(editor, uri)
+    found = await editor.until(uri, lambda found: len(found) == 2 and decided(found), PATIENCE)
+    told = await verdicts(editor, uri)
+    assert [one["range"]["start"]["line"] for one in told] == [one.range.start.line for one in found]
+    said, observed = (one["text"] for one in told)
+    assert said.startswith("torch breaks the graph there: ")
+    assert observed.startswith("observed, not predicted by a rule: ")
+    assert len(observed) == 100
+    # A client that draws none hears of none.
+    assert "verdicts" not in editor.client.refreshed
