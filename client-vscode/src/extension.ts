@@ -9,6 +9,7 @@ import { Session } from "./editor/session";
 import { Shown } from "./editor/shown";
 import { Status } from "./editor/status";
 import { registerTasks } from "./editor/tasks";
+import { Verdicts } from "./editor/verdicts";
 
 let session: Session | undefined;
 
@@ -22,6 +23,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
 		new Shown(session),
 		new Status(session),
 		new RegionTree(session),
+		new Verdicts(session),
 		registerCommands(session, messages),
 		registerExplanations(session, messages),
 		registerFindings(session, messages),

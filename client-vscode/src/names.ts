@@ -43,6 +43,8 @@ export const METHODS = {
 	chain: "nonstrict/chain",
 	regions: "nonstrict/regions",
 	regionsChanged: "nonstrict/regionsChanged",
+	verdicts: "nonstrict/verdicts",
+	verdictsChanged: "nonstrict/verdictsChanged",
 } as const;
 
 /** The scheme of documents that the server makes: graphs, generated code, pages of rules. */

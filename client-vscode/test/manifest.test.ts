@@ -6,6 +6,7 @@ import manifest from "../package.json";
 import { CHAIN_VIEW, COMMANDS, CONTEXT, REGIONS_VIEW, STATUS_ID, TASK_TYPE } from "../src/names";
 import { CONFIRMABLE } from "../src/regionMap";
 import { RESTARTING } from "../src/settings";
+import { COLORS } from "../src/verdicts";
 
 const { contributes, capabilities } = manifest;
 const commands = contributes.commands.map(({ command }) => command);
@@ -116,7 +117,7 @@ test("every setting says what it is, what it defaults to, and where it may be se
 });
 
 test("the settings are those that the server reads, and those of the extension itself", () => {
-	const own = ["path", "importStrategy", "args", "trace.server"];
+	const own = ["path", "importStrategy", "args", "trace.server", "verdicts.enable"];
 	const server = readFileSync("../server/nonstrict_server/settings.py", "utf8");
 	for (const name of Object.keys(settings).map((key) => key.replace("nonstrict.", ""))) {
 		assert.ok(own.includes(name) || server.includes(`"${name}"`), name);
@@ -179,6 +180,14 @@ test("the view of regions is the one of the code, says what to do while it is em
 	);
 });
 
+test("the colours of verdicts are those of the manifest", () => {
+	const told = contributes.colors.map(({ id, defaults }) => [id, defaults]);
+	assert.deepEqual(
+		Object.fromEntries(told),
+		Object.fromEntries(Object.entries(COLORS).map(([name, color]) => [`nonstrict.${name}Foreground`, color])),
+	);
+});
+
 test("only src/editor and the entry point know the editor", () => {
 	const modules = readdirSync("src").filter((name) => name.endsWith(".ts") && name !== "extension.ts");
 	assert.ok(modules.length >= 8);
@@ -194,6 +203,15 @@ test("the package has its own licence, icon and pictures", () => {
 	const linked = [...readFileSync("README.md", "utf8").matchAll(/\]\((pictures\/[^)]+)\)/g)].map((one) => one[1]);
 	assert.deepEqual(
 		linked,
-		["problem-list", "verdict", "chain", "graph"].map((name) => `pictures/${name}.png`),
+		[
+			"problem-list",
+			"verdict",
+			"verdicts-dark",
+			"verdicts-edited",
+			"verdicts-light",
+			"verdicts-high-contrast",
+			"chain",
+			"graph",
+		].map((name) => `pictures/${name}.png`),
 	);
 });

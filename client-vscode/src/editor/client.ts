@@ -4,6 +4,7 @@ import type { Readable } from "node:stream";
 import * as vscode from "vscode";
 import {
 	CloseAction,
+	DocumentDiagnosticReportKind,
 	type DynamicFeature,
 	ErrorAction,
 	ExecuteCommandRequest,
@@ -17,6 +18,8 @@ import { Crashes } from "../crashes";
 import type { CommandLine } from "../launch";
 import { Levels } from "../logLine";
 import { DISPLAY_NAME, ID, SCHEME } from "../names";
+import type { Status } from "../verdicts";
+import { drawsVerdicts } from "./configuration";
 import { TraceChannel } from "./trace";
 
 /** Documents of other schemes, such as earlier revisions of a file, are none of the workspace's. */
@@ -82,10 +85,10 @@ export class Client extends LanguageClient {
 	}
 }
 
-/** Tells the server that the status item wants to hear of experiments, and the tree of compiled regions. */
+/** Tells the server that the status item wants to hear of experiments, the tree of compiled regions, and the editor verdicts. */
 class Announcement implements StaticFeature {
 	fillClientCapabilities(capabilities: { experimental?: unknown }): void {
-		capabilities.experimental = { nonstrictStatus: true, nonstrictRegions: true };
+		capabilities.experimental = { nonstrictStatus: true, nonstrictRegions: true, nonstrictVerdicts: true };
 	}
 
 	initialize(): void {}
@@ -166,11 +169,30 @@ function middleware(surroundings: Surroundings): Middleware {
 				return { success: true };
 			},
 		},
-		provideDiagnostics: (document, previous, token, next) => {
+		provideDiagnostics: async (document, previous, token, next) => {
 			const uri = document instanceof vscode.Uri ? document : document.uri;
-			return SCHEMES.includes(uri.scheme) ? next(document, previous, token) : undefined;
+			if (!SCHEMES.includes(uri.scheme)) {
+				return undefined;
+			}
+			const report = await next(document, previous, token);
+			if (report?.kind === DocumentDiagnosticReportKind.Full && drawsVerdicts(uri)) {
+				fade(report.items);
+			}
+			return report;
 		},
 	};
+}
+
+/**
+ * What is refuted is drawn as a hint, with dots: no decoration changes a squiggle, and code that runs is not greyed out.
+ * The mark and the text of the verdict say what it is.
+ */
+function fade(diagnostics: readonly vscode.Diagnostic[]): void {
+	for (const one of diagnostics as readonly (vscode.Diagnostic & { data?: { verdict?: Status } })[]) {
+		if (one.data?.verdict === "refuted") {
+			one.severity = vscode.DiagnosticSeverity.Hint;
+		}
+	}
 }
 
 /** The settings that the server begins with, before it asks for those of each folder. */

@@ -19,6 +19,14 @@ export function checkArguments(folder: vscode.WorkspaceFolder): readonly string[
 	return strings(vscode.workspace.getConfiguration(ID, folder).get("args"));
 }
 
+/** The setting that says whether verdicts are drawn beside the code. */
+export const VERDICTS_SETTING = `${ID}.verdicts.enable`;
+
+/** Whether the verdicts of a document are drawn beside its code. */
+export function drawsVerdicts(uri: vscode.Uri): boolean {
+	return vscode.workspace.getConfiguration(undefined, uri).get(VERDICTS_SETTING) !== false;
+}
+
 /** Whether messages may pop up. */
 export function showsNotifications(): boolean {
 	return vscode.workspace.getConfiguration(ID).get("showNotifications") !== "off";
