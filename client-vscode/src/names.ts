@@ -28,6 +28,9 @@ export const COMMANDS = {
 	showObservedRegions: "nonstrict.showObservedRegions",
 } as const;
 
+/** A command of the server that only its own actions run: it confirms a function after a fix. */
+export const CONFIRM_FIXED = "nonstrict.confirmFixed";
+
 /** Keys of `when` clauses. */
 export const CONTEXT = {
 	running: "nonstrict.running",

@@ -24,6 +24,7 @@ class Abilities(NamedTuple):
     refreshes_hints: bool
     resolves_edits: bool
     versioned_edits: bool
+    asks_before_edits: bool
     related: bool
     markdown: bool
     opens_contents: bool
@@ -54,6 +55,8 @@ def abilities_of(client: lsp.ClientCapabilities) -> Abilities:
         refreshes_hints=has("workspace.inlay_hint.refresh_support"),
         resolves_edits="edit" in (resolved or ()) and has("text_document.code_action.data_support"),
         versioned_edits=has("workspace.workspace_edit.document_changes"),
+        asks_before_edits=has("workspace.workspace_edit.document_changes")
+        and has("workspace.workspace_edit.change_annotation_support"),
         # Clients that pull say so there, those that are pushed to say so here; many that show it say it only here.
         related=has("text_document.publish_diagnostics.related_information")
         or has("text_document.diagnostic.related_information"),

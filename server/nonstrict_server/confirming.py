@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from nonstrict_server.protocol import RequestFailedError
@@ -51,6 +52,9 @@ class Confirmers:
         #: by the roots of a folder of the workspace and of a sub-project in it
         self._by_root: dict[tuple[str, str], tuple[tuple[object, ...], Confirmer]] = {}
         self._quiet: set[str] = set()
+        #: How many requests of a file have not ended: one that another supersedes ends after that one has begun.
+        self._asked: Counter[str] = Counter()
+        self._waiting: dict[str, list[asyncio.Future[None]]] = {}
         self.running: dict[str, Running] = {}
         #: What the agent is doing, in words; empty if nothing.
         self.state = ""
@@ -72,10 +76,18 @@ class Confirmers:
         task = await self._server.scheduler.ask(lambda: self._task(path, function))
         confirmer = self._confirmer(path, task)
         (self._quiet.add if quiet else self._quiet.discard)(path)
+        self._asked[path] += 1
         self._tell(path, Running(0, len(task.diagnostics), function))
         alone = all(one.function == function for one in task.diagnostics)
         confirmer.request(path, task.diagnostics, task.sources, function if alone else "")
         return len(task.diagnostics)
+
+    async def settled(self, path: str) -> None:
+        """Wait until no experiments of a file are running."""
+        while path in self.running:
+            end: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.setdefault(path, []).append(end)
+            await end
 
     def cancel(self, path: str | None = None) -> None:
         """Stop the experiments of a file, or all."""
@@ -211,8 +223,11 @@ class Confirmers:
 
     def heard_end(self, path: str, failures: tuple[str, ...]) -> None:
         """The experiments of a file have ended."""
-        self.state = ""
-        self._tell(path, None)
+        self._asked[path] -= 1
+        if self._asked[path] <= 0:
+            del self._asked[path]
+            self.state = ""
+            self._tell(path, None)
         tell = self._server.note if path in self._quiet else self._server.complain
         for failure in dict.fromkeys(failures):
             tell(failure)
@@ -244,6 +259,9 @@ class Confirmers:
         was_busy = bool(self.running)
         if running is None:
             self.running.pop(path, None)
+            for end in self._waiting.pop(path, ()):
+                if not end.done():
+                    end.set_result(None)
         else:
             self.running[path] = running
         if bool(self.running) != was_busy:

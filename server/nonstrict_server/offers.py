@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.check.selection import codes_by_name
-from nonstrict.findings import Applicability
+from nonstrict.findings import Applicability, Status
 from nonstrict.fixes.suppressing import suppress_in_file, suppress_on_line
 from nonstrict.rules.registry import RULES
 
@@ -43,6 +43,8 @@ class Offer(NamedTuple):
     edits: tuple[LocatedEdit, ...] = ()
     preferred: bool = False
     sweep: Sweep | None = None
+    #: The confirmed finding that is confirmed again afterwards.
+    again: Diagnostic | None = None
 
 
 def offers(
@@ -63,6 +65,7 @@ def offers(
     return [
         *_fixes(mendable),
         *_sweeps(mendable, Counter(one.code for one in known)),
+        *_confirmed_again(mendable),
         *_suppressions(source, suppressible.values()),
     ]
 
@@ -97,6 +100,18 @@ def _sweeps(mendable: Sequence[tuple[Diagnostic, LocatedFix]], counts: Counter[s
         if counts[code] > 1 and least > Applicability.DISPLAY:
             title = f"nonstrict ({code}): Fix all in this file{_SUFFIXES[least]}"
             yield Offer(title, tuple(diagnostics), sweep=Sweep(code, least))
+
+
+def _confirmed_again(mendable: Sequence[tuple[Diagnostic, LocatedFix]]) -> Iterator[Offer]:
+    """One offer for each confirmed finding: its best fix, reviewed first and confirmed afterwards."""
+    best: dict[Diagnostic, LocatedFix] = {}
+    for one, fix in sorted(mendable, key=lambda pair: -pair[1].applicability):
+        if one.verdict is not None and one.verdict.status is Status.CONFIRMED and one.function:
+            best.setdefault(one._replace(fixes=()), fix)
+    for one, fix in best.items():
+        if fix.applicability > Applicability.DISPLAY:
+            title = f"nonstrict ({one.code}): {fix.title}{_SUFFIXES[fix.applicability]}, then confirm"
+            yield Offer(title, (one,), fix.edits, again=one)
 
 
 def _suppressions(source: Source, suppressible: Iterable[Diagnostic]) -> Iterator[Offer]:

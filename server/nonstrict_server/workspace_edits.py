@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from nonstrict_server.server import Server
 
 
+#: The annotation of edits that the client shows before it makes them.
+_ASKED = "nonstrict"
+
+
 def can_make(ls: Server, edits: Iterable[LocatedEdit]) -> bool:
     """Whether a client can make some edits.
 
@@ -65,9 +69,13 @@ def versions_of(ls: Server, edits: Iterable[LocatedEdit], versions: Mapping[str,
 
 
 def workspace_edit(
-    ls: Server, edits: Sequence[LocatedEdit], sources: Mapping[str, Source], versions: Mapping[str, int | None]
+    ls: Server,
+    edits: Sequence[LocatedEdit],
+    sources: Mapping[str, Source],
+    versions: Mapping[str, int | None],
+    question: str = "",
 ) -> lsp.WorkspaceEdit:
-    """Some edits as one of the client.
+    """Some edits as one of the client, which shows them under a `question` first if there is one and it can.
 
     Raises:
         SupersededError: as `versions_of`.
@@ -80,11 +88,16 @@ def workspace_edit(
         changes.setdefault(uri, []).append(_text_edit(ls, edit, sources[where.path]))
     if not ls.abilities.versioned_edits:
         return lsp.WorkspaceEdit(changes=changes)
+    asks = bool(question) and ls.abilities.asks_before_edits
     return lsp.WorkspaceEdit(
+        change_annotations={_ASKED: lsp.ChangeAnnotation(question, needs_confirmation=True)} if asks else None,
         document_changes=[
-            lsp.TextDocumentEdit(lsp.OptionalVersionedTextDocumentIdentifier(uri, versions.get(uri)), list(made))
+            lsp.TextDocumentEdit(
+                lsp.OptionalVersionedTextDocumentIdentifier(uri, versions.get(uri)),
+                [lsp.AnnotatedTextEdit(_ASKED, one.range, one.new_text) for one in made] if asks else list(made),
+            )
             for uri, made in changes.items()
-        ]
+        ],
     )
 
 

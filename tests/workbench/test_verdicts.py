@@ -169,5 +169,20 @@ def test_a_verdict_is_dimmed_when_its_code_is_edited(open_workbench: Open, proje
     wait_for(workbench, CONFIRMED, lambda one: one == Seen("", "", "", ""))
 
 
+def test_a_confirmed_finding_is_fixed_after_a_preview_and_confirmed_again(open_workbench: Open, project: Path):
+    workbench = confirmed(open_workbench, project)
+    workbench.fix(12, 17, "then confirm")
+    preview = workbench.page.locator(".bulk-edit-panel")
+    boxes = preview.locator(".monaco-list-row .edit-checkbox")
+    expect(boxes.first).to_be_visible()
+    expect(workbench.line("def scaled(x, SCALE):")).to_have_count(0)
+    boxes.first.click()
+    preview.locator(".buttons .monaco-button", has_text="Apply").first.click()
+    told = "NST104 in `scaled`: confirmed → no finding left"
+    expect(workbench.notification(told)).to_be_visible(timeout=COMPILING)
+    expect(workbench.line("def scaled(x, SCALE):")).to_be_visible()
+    wait_for(workbench, CONFIRMED, lambda one: one == Seen("", "", "", ""))
+
+
 def _hex(color: str) -> str:
     return "#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", color))

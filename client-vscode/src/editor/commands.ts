@@ -1,6 +1,6 @@
 // The commands: each is about the function, file or finding it is given, else about what the cursor is on.
 import * as vscode from "vscode";
-import { COMMANDS } from "../names";
+import { COMMANDS, CONFIRM_FIXED } from "../names";
 import type { Client } from "./client";
 import type { Messages } from "./messages";
 import type { Session } from "./session";
@@ -45,12 +45,20 @@ export function registerCommands(session: Session, messages: Messages): vscode.D
 		vscode.commands.registerCommand(COMMANDS.debugInformation, () => showDebugInformation(session)),
 		onServer(COMMANDS.confirmFunction),
 		onServer(COMMANDS.confirmFile),
+		vscode.commands.registerCommand(CONFIRM_FIXED, (...args: unknown[]) => confirmFixed(session, messages, args)),
 		onServer(COMMANDS.cancel),
 		onServer(COMMANDS.showGraph, "tracing the function"),
 		onServer(COMMANDS.showCode, "compiling the function"),
 		vscode.commands.registerCommand(COMMANDS.writeBaseline, () => writeBaseline(session, messages)),
 		onServer(COMMANDS.writeRepro, "confirming the findings of the function", openScripts),
 	);
+}
+
+/** Confirm a function after a fix; the server says what became of the finding. */
+async function confirmFixed(session: Session, messages: Messages, args: unknown[]): Promise<void> {
+	await session.client?.run(CONFIRM_FIXED, args).catch((error: unknown) => {
+		messages.log.info(`${CONFIRM_FIXED}: ${String(error)}`);
+	});
 }
 
 /** Show what takes long, and let the user give it up. */

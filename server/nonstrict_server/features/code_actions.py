@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from lsprotocol import types as lsp
 
+from nonstrict.check.live.verdicts import marker_of
 from nonstrict.findings import Applicability, LocatedEdit, Location
 from nonstrict_server.conversion import converted
+from nonstrict_server.features.confirming_fixes import CONFIRM_FIXED, arguments_for
 from nonstrict_server.offers import Offer, Sweep, of_rule, offers, safe_ones
 from nonstrict_server.positions import places_of, range_of
 from nonstrict_server.scheduler import SupersededError
@@ -87,7 +89,7 @@ async def resolve(ls: Server, action: lsp.CodeAction) -> lsp.CodeAction:
         return edits, sources_of(ls, engine, edits)
 
     edits, sources = await ls.ask(ready, is_outdated)
-    action.edit = workspace_edit(ls, edits, sources, versions)
+    action.edit = workspace_edit(ls, edits, sources, versions, data.get("question", ""))
     return action
 
 
@@ -117,6 +119,8 @@ def _offered(
     """What is offered for some rows; the edits of a sweep only for clients that will not ask for them."""
     found: list[_Ready] = []
     for offer in offers(engine, place, rows, lambda edits: can_make(ls, edits), is_outdated):
+        if offer.again is not None and not _can_confirm(ls, offer.again):
+            continue
         edits = offer.edits
         if ls.abilities.resolves_edits:
             found.append(_Ready(offer, edits, {}))
@@ -126,6 +130,11 @@ def _offered(
         if edits:
             found.append(_Ready(offer, edits, sources_of(ls, engine, edits)))
     return found, engine.source(place.path)
+
+
+def _can_confirm(ls: Server, finding: Diagnostic) -> bool:
+    """Whether a client can show a fix before it makes it, and the function may be run after it."""
+    return ls.abilities.asks_before_edits and not ls.confirmers.hindrance(marker_of(finding).path)
 
 
 def _swept(
@@ -155,14 +164,22 @@ def _action(
         diagnostics=shown,
         is_preferred=True if offer.preferred else None,
     )
+    if offer.again is not None:
+        action.command = lsp.Command("Confirm", CONFIRM_FIXED, arguments=arguments_for(ls, offer.again))
+    question = _question(offer.again)
     if not ls.abilities.resolves_edits:
-        action.edit = workspace_edit(ls, edits, sources, versions)
+        action.edit = workspace_edit(ls, edits, sources, versions, question)
     elif offer.sweep is not None:
         action.data = {"uri": uri, "versions": {uri: versions.get(uri)}, "sweep": list(offer.sweep)}
     else:
         listed = [[list(edit.location), edit.text] for edit in edits]
-        action.data = {"uri": uri, "versions": versions_of(ls, edits, versions), "edits": listed}
+        told = {"uri": uri, "versions": versions_of(ls, edits, versions), "edits": listed}
+        action.data = {**told, "question": question} if question else told
     return action
+
+
+def _question(again: Diagnostic | None) -> str:
+    return f"Fix {again.code} and confirm `{again.function}`" if again is not None else ""
 
 
 def _shown(ls: Server, ready: _Ready, source: Source, shown: Sequence[lsp.Diagnostic]) -> list[lsp.Diagnostic]:

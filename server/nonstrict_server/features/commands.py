@@ -15,6 +15,7 @@ from nonstrict import __version__
 from nonstrict.settings.errors import ConfigurationError
 from nonstrict_server.engine import Engine
 from nonstrict_server.features import contents
+from nonstrict_server.features.confirming_fixes import CONFIRM_FIXED, confirm_fixed
 from nonstrict_server.features.region_map import finding_node
 from nonstrict_server.functions import function_at
 from nonstrict_server.protocol import RequestFailedError
@@ -229,6 +230,7 @@ _COMMANDS: dict[str, Callable[[Server, list[Any]], Awaitable[Any]]] = {
     CONFIRM_FUNCTION: confirm_function,
     CONFIRM_FILE: confirm_file,
     SHOW_FINDINGS: show_findings,
+    CONFIRM_FIXED: confirm_fixed,
     CANCEL: cancel,
     SHOW_GRAPH: show_graph,
     SHOW_CODE: show_code,

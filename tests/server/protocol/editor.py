@@ -22,6 +22,8 @@ from tests.server.units import applied, change_between, position_at
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from cattrs import Converter
+
     from tests.server.protocol.profiles import Profile
 
 #: Seconds after which something does not come any more.
@@ -39,7 +41,7 @@ class EditorClient(LanguageClient):
     """Remembers what the server asks for besides what pytest-lsp remembers."""
 
     def __init__(self) -> None:
-        super().__init__(converter_factory=default_converter)
+        super().__init__(converter_factory=_converter)
         register_lsp_features(self)
         self.registered: dict[str, list[Any]] = {}
         self.refreshed: dict[str, int] = {}
@@ -63,6 +65,18 @@ class EditorClient(LanguageClient):
         said = (await asyncio.wait_for(self._listening, 10)).decode(errors="replace")
         sys.stderr.write(said)
         return said
+
+
+def _converter() -> Converter:
+    """lsprotocol takes an action that has a command for that command: only a command names it by a text."""
+
+    def structured(value: Any, _: object) -> types.Command | types.CodeAction:
+        is_command = isinstance(value.get("command"), str)
+        return converter.structure(value, types.Command if is_command else types.CodeAction)
+
+    converter = default_converter()
+    converter.register_structure_hook(types.Command | types.CodeAction, structured)
+    return converter
 
 
 def _register(client: EditorClient, params: types.RegistrationParams) -> None:

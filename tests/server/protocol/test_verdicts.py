@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from lsprotocol import types
 
 from tests.server.protocol.profiles import CODE, EXTENSION
 from tests.server.protocol.projects import write
-from tests.server.protocol.test_confirming import MINE, OTHER, PATIENCE, REGION, confirm, decided, lenses
+from tests.server.protocol.test_confirming import MINE, OTHER, PATIENCE, REGION, confirm, decided, execute, lenses
 from tests.server.protocol.test_showing import ask
 
 if TYPE_CHECKING:
@@ -68,6 +70,46 @@ async def test_what_was_confirmed_is_told_until_the_code_is_another(start: Start
     await confirm(editor, uri)
     await editor.until(uri, decided, PATIENCE)
     assert [one["stale"] for one in await verdicts(editor, uri)] == [False]
+
+
+async def test_a_confirmed_finding_is_fixed_and_confirmed_again(start: Start, tmp_path: Path):
+    root = write(tmp_path / "project", bad=MINE)
+    editor = await start(EXTENSION, root)
+    uri = editor.open(root / "bad.py")
+    found = await editor.diagnostics(uri)
+    assert not [one for one in await editor.actions(uri, found) if "then confirm" in one.title]
+    await confirm(editor, uri)
+    found = await editor.until(uri, decided, PATIENCE)
+    (action,) = [one for one in await editor.actions(uri, found) if one.title.endswith(", then confirm")]
+    (plain,) = [one for one in await editor.actions(uri, found) if one.title == action.title[: -len(", then confirm")]]
+    plain = await editor.client.code_action_resolve_async(plain)
+    action = await editor.client.code_action_resolve_async(action)
+    assert action.edit
+    assert action.edit.change_annotations
+    ((name, annotation),) = action.edit.change_annotations.items()
+    assert (annotation.label, annotation.needs_confirmation) == ("Fix NST101 and confirm `scaled`", True)
+    (change,) = action.edit.document_changes or ()
+    assert isinstance(change, types.TextDocumentEdit)
+    assert {one.annotation_id for one in change.edits if isinstance(one, types.AnnotatedTextEdit)} == {name}
+    assert plain.edit
+    assert not plain.edit.change_annotations
+    (other,) = plain.edit.document_changes or ()
+    assert isinstance(other, types.TextDocumentEdit)
+    assert [(one.range, one.new_text) for one in change.edits if isinstance(one, types.AnnotatedTextEdit)] == [
+        (one.range, one.new_text) for one in other.edits if isinstance(one, types.TextEdit)
+    ]
+    # The command of a text in which nothing was fixed tells that, and runs experiments.
+    assert action.command
+    editor.change(uri, OTHER)
+    arguments = list(action.command.arguments or ())
+    told = await asyncio.wait_for(execute(editor, action.command.command, arguments), PATIENCE)
+    assert told == "NST101 in `scaled`: confirmed → confirmed"
+    assert decided(await editor.diagnostics(uri))
+    editor.change(uri, MINE)
+    editor.edit(plain.edit)
+    told = await asyncio.wait_for(execute(editor, action.command.command, arguments), PATIENCE)
+    assert told == "NST101 in `scaled`: confirmed → no finding left"
+    assert editor.client.messages[-1].message == f"nonstrict: {told}"
 
 
 async def test_each_verdict_of_a_document_is_told(start: Start, tmp_path: Path):
