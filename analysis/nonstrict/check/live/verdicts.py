@@ -203,11 +203,13 @@ class Round:
         `keys` are those of all findings now: what one of the others has, is not of a finding that waits.
         """
         others = set(keys).difference(waiting)
-        left = [key for key in self._kept if key not in others]
-        pairs = [(one, key) for one in waiting for key in left if one.cause == key.cause]
+        left: dict[tuple[object, ...], list[_Key]] = {}
+        for key in self._kept.keys() - others:
+            left.setdefault(key.cause, []).append(key)
+        pairs = [(one, key) for one in waiting for key in left.get(one.cause, ())]
         found: dict[_Key, Verdict] = {}
         taken: set[_Key] = set()
-        for one, key in sorted(pairs, key=lambda pair: pair[0].far_from(pair[1])):
+        for one, key in sorted(pairs, key=lambda pair: (pair[0].far_from(pair[1]), pair[1].line, pair[1].column)):
             if one not in found and key not in taken:
                 found[one] = self._kept[key].verdict
                 taken.add(key)
