@@ -24,7 +24,7 @@ def test_untrusted_until_the_user_trusts_it(open_workbench: Open, serve: Serve, 
     workbench.open_file("scaled.py")
     expect(workbench.squiggles("warning")).to_have_count(1)
     expect(workbench.lens("1 finding")).to_have_text("1 finding")
-    assert workbench.commands("nonstrict: ").filter(has_text="Confirm").count() == 0
+    assert workbench.commands("nonstrict: ").filter(has_text="nonstrict: Confirm").count() == 0
     workbench.save()
     assert not trace.exists(), trace.read_text(encoding="utf-8")
 
