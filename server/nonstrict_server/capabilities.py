@@ -42,9 +42,8 @@ def abilities_of(client: lsp.ClientCapabilities) -> Abilities:
 
     resolved: Any = get_capability(client, "text_document.code_action.resolve_support.properties", ())
     formats: Any = get_capability(client, "text_document.hover.content_format", ())
-    pulls = get_capability(client, "text_document.diagnostic", None) is not None
     return Abilities(
-        pulls=pulls,
+        pulls=_pulls(client),
         registers_diagnostics=has("text_document.diagnostic.dynamic_registration"),
         refreshes_diagnostics=has("workspace.diagnostics.refresh_support"),
         registers_watchers=has("workspace.did_change_watched_files.dynamic_registration"),
@@ -67,6 +66,18 @@ def abilities_of(client: lsp.ClientCapabilities) -> Abilities:
         maps_regions=_speaks(client.experimental, "nonstrictRegions"),
         draws_verdicts=_speaks(client.experimental, "nonstrictVerdicts"),
     )
+
+
+def _pulls(client: lsp.ClientCapabilities) -> bool:
+    """Whether diagnostics are for the client to ask for.
+
+    Who cannot be told to ask again would keep, until the next key is pressed, what an edit in another file or an
+    experiment made untrue. To such clients they are published instead, never also: many show both, in two places.
+    """
+    if get_capability(client, "text_document.diagnostic", None) is None:
+        return False
+    refreshed = bool(get_capability(client, "workspace.diagnostics.refresh_support", False))
+    return refreshed or get_capability(client, "text_document.publish_diagnostics", None) is None
 
 
 def _speaks(experimental: object, capability: str) -> bool:

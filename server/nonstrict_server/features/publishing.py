@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from nonstrict_server.documents import Place
+from nonstrict_server.features.watched_files import is_configuration
 from nonstrict_server.protocol import Encoded
 from nonstrict_server.scheduler import SupersededError
 
@@ -37,7 +38,8 @@ class _Publisher:
     def publish(self, paths: frozenset[str] | None) -> None:
         """Publish the diagnostics of some files (`None`: all that are shown)."""
         documents = self._server.documents
-        shown = set(documents.open_paths())
+        # What is wrong with files of configuration is published as it is found.
+        shown = {path for path in documents.open_paths() if not is_configuration(path)}
         if any(settings.whole_workspace for settings in self._server.settings.values()):
             shown |= paths or frozenset()
         for path in sorted(shown if paths is None else shown & paths):

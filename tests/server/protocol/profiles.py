@@ -58,10 +58,21 @@ def _extension() -> types.ClientCapabilities:
 
 CODE = Profile("code", "utf-16", pulls=True, registers=True, related=True, capabilities=_code)
 EXTENSION = CODE._replace(name="extension", capabilities=_extension)
+
+
+def _pulling() -> types.ClientCapabilities:
+    """A client that shows only what it asks for, and cannot be told to ask again."""
+    found = client_capabilities("neovim@v0.11")
+    assert found.text_document
+    found.text_document.publish_diagnostics = None
+    return found
+
+
+#: It could pull, but is told: it has no refresh.
 NEOVIM = Profile(
     "neovim",
     "utf-8",
-    pulls=True,
+    pulls=False,
     registers=False,
     related=True,
     capabilities=lambda: client_capabilities("neovim@v0.11"),
@@ -74,4 +85,5 @@ EMACS = Profile(
     related=False,
     capabilities=lambda: client_capabilities("emacs"),
 )
+PULLING = Profile("pulling", "utf-8", pulls=True, registers=False, related=False, capabilities=_pulling)
 PROFILES = (CODE, NEOVIM, EMACS)

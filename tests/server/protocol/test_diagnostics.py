@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from tests.server.oracle import SEVERITIES, checked
 from tests.server.protocol.editor import codes, path_of, shown
-from tests.server.protocol.profiles import CODE, EMACS, NEOVIM, PROFILES, Profile
+from tests.server.protocol.profiles import CODE, EMACS, NEOVIM, PROFILES, PULLING, Profile
 from tests.server.protocol.projects import BAD, CLEAN, HELPER, MODEL, as_shown, expected, write
 from tests.server.units import words_at
 
@@ -79,18 +79,19 @@ async def test_who_pulls_gets_no_pushes_and_the_other_way_round(start: Start, tm
     assert codes(await asked.diagnostics(uri)) == ["NST101"]
     assert not asked.client.diagnostics
 
-    static = await start(NEOVIM, root)
+    static = await start(PULLING, root)
     assert static.capabilities.diagnostic_provider
     assert static.capabilities.diagnostic_provider.inter_file_dependencies
     assert not static.client.registered.get("textDocument/diagnostic")
 
-    told = await start(EMACS, root)
-    assert told.capabilities.diagnostic_provider is None
-    uri = told.open(root / "bad.py")
-    assert codes(await told.until(uri, bool)) == ["NST101"]
+    for profile in (EMACS, NEOVIM):
+        told = await start(profile, root)
+        assert told.capabilities.diagnostic_provider is None
+        uri = told.open(root / "bad.py")
+        assert codes(await told.until(uri, bool)) == ["NST101"]
 
 
-@pytest.mark.parametrize("profile", [CODE, NEOVIM], ids=str)
+@pytest.mark.parametrize("profile", [CODE, PULLING], ids=str)
 async def test_nothing_new_is_said_in_a_word(start: Start, tmp_path: Path, profile: Profile):
     root = write(tmp_path / "project", bad=BAD)
     editor = await start(profile, root)
@@ -171,9 +172,10 @@ async def test_a_document_without_a_file(start: Start, tmp_path: Path):
 
 
 async def test_what_is_no_folder_is_checked_alone(start: Start, tmp_path: Path):
-    editor = await start(NEOVIM)
-    uri = editor.open(write(tmp_path / "lonely", bad=BAD) / "bad.py")
-    assert codes(await editor.diagnostics(uri)) == ["NST101"]
+    for profile in (PULLING, NEOVIM):
+        editor = await start(profile)
+        uri = editor.open(write(tmp_path / "lonely", bad=BAD) / "bad.py")
+        assert codes(await editor.until(uri, bool)) == ["NST101"]
 
 
 async def test_tags_and_severities_of_the_tool_itself(start: Start, tmp_path: Path):
@@ -185,7 +187,7 @@ async def test_tags_and_severities_of_the_tool_itself(start: Start, tmp_path: Pa
     assert types.DiagnosticTag.Unnecessary in (found.tags or ())
 
 
-@pytest.mark.parametrize("profile", PROFILES, ids=str)
+@pytest.mark.parametrize("profile", [*PROFILES, PULLING], ids=str)
 async def test_what_depends_on_all_files_is_told_in_the_end(start: Start, tmp_path: Path, profile: Profile):
     # Whether a suppression in a helper suppresses something is known when everybody who may call it was examined.
     helper = HELPER.replace("BIAS = torch.zeros(3)", "BIAS = 0.5  # nonstrict: ignore[NST101]")
@@ -204,6 +206,6 @@ async def test_what_depends_on_all_files_is_told_in_the_end(start: Start, tmp_pa
 async def test_the_first_report_is_whole(start: Start, tmp_path: Path):
     # Who is never told to ask again has to be told at once, also of what only another file leads to.
     root = write(tmp_path / "project", model=MODEL, helper=HELPER)
-    editor = await start(NEOVIM, root)
+    editor = await start(PULLING, root)
     helper = editor.open(root / "helper.py")
     assert codes(await editor.diagnostics(helper)) == ["NST201", "NST301"]

@@ -195,7 +195,7 @@ async def test_rows_without_findings_offer_nothing(start: Start, tmp_path: Path)
     root = write(tmp_path / "project", bad=BAD)
     editor = await start(NEOVIM, root)
     uri = editor.open(root / "bad.py")
-    assert codes(await editor.diagnostics(uri)) == ["NST101"]
+    await editor.until(uri, lambda found: codes(found) == ["NST101"])
     params = types.CodeActionParams(
         types.TextDocumentIdentifier(uri),
         types.Range(types.Position(0, 0), types.Position(3, 0)),
