@@ -11,12 +11,27 @@ from lsprotocol import types as lsp
 from pygls.uris import from_fs_path, to_fs_path
 
 from nonstrict_server.buffers import Buffer
+from nonstrict_server.protocol import InvalidParamsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 #: What documents without a file are called, by the language that the client says.
 _SUFFIXES = {"python": ".py", "markdown": ".md", "restructuredtext": ".rst", "jupyter": ".ipynb"}
+
+
+def file_of(uri: str) -> str | None:
+    """The file that an address names; None if it is that of something else.
+
+    Raises:
+        InvalidParamsError: it is no address.
+    """
+    try:
+        urlsplit(uri)
+        path = to_fs_path(uri)
+    except ValueError:
+        raise InvalidParamsError(f"`{uri[:200]}` is not the address of a document") from None
+    return os.path.normpath(path) if path else None
 
 
 class Place(NamedTuple):
@@ -206,9 +221,9 @@ class Documents:
             yield cell, buffer.text if buffer is not None else ""
 
     def _path(self, uri: str, language: str) -> str:
-        path = to_fs_path(uri)
+        path = file_of(uri)
         if path:
-            return os.path.normpath(path)
+            return path
         # A document that was never saved is taken to lie in the first folder. What else is not a file, such
         # as an earlier revision of one, must not be taken for the file of that name.
         parts = urlsplit(uri)

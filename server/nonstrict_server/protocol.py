@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
-from pygls.protocol import LanguageServerProtocol, lsp_method
+from pygls.protocol import JsonRPCNotification as _Notification
+from pygls.protocol import JsonRPCRequestMessage, JsonRPCResponseMessage, LanguageServerProtocol, lsp_method
 
 from nonstrict_server.scheduler import SupersededError
 from nonstrict_server.tracing import Tracing
@@ -51,6 +52,14 @@ class Encoded(NamedTuple):
 
 class RequestFailedError(Exception):
     """A request cannot be answered; the text is for users."""
+
+    code: int = lsp.LSPErrorCodes.RequestFailed.value
+
+
+class InvalidParamsError(RequestFailedError):
+    """A request makes no sense; the text says what is wrong with it."""
+
+    code = lsp.ErrorCodes.InvalidParams.value
 
 
 class Protocol(LanguageServerProtocol):
@@ -91,18 +100,39 @@ class Protocol(LanguageServerProtocol):
         if not isinstance(data, dict) or "jsonrpc" not in data:
             self._refuse(None, _INVALID_REQUEST, "The message is not JSON-RPC 2.0.")
             return
+        data = cast("dict[str, Any]", data)
         try:
-            message: Any = self.structure_message(cast("dict[str, Any]", data))
-        except JsonRpcException as error:
-            data = cast("dict[str, Any]", data)
-            if "id" in data and "method" in data:
-                self._refuse(data["id"], error.code, f"The parameters of `{data['method']}` are not valid.")
+            message: Any = self._structured(data)
+        except Exception as error:  # noqa: BLE001 - there are as many as there are ways to be wrong
+            self._misunderstood(data, error)
             return
         try:
             self.handle_message(message)
         except Exception as error:  # noqa: BLE001 - one bad message is no reason to end
             _log.exception("a message could not be handled")
             self._server.report_server_error(error, JsonRpcException)
+
+    def _structured(self, data: dict[str, Any]) -> Any:
+        """As in pygls, but what does not fit is for the caller to tell, without a traceback."""
+        if "method" in data:
+            known = self.get_message_type(data["method"])
+            return self._converter.structure(data, known or (JsonRPCRequestMessage if "id" in data else _Notification))
+        if "error" in data:
+            return self._converter.structure(data, lsp.ResponseErrorMessage)
+        return self._converter.structure(data, self._result_types.pop(data["id"], None) or JsonRPCResponseMessage)
+
+    def _misunderstood(self, data: dict[str, Any], error: Exception) -> None:
+        """Answer a request that makes no sense; whoever waits for an answer that makes none waits no longer."""
+        if "method" in data:
+            message = f"The parameters of `{data['method']}` are not valid."
+            _log.info("%s %s", message, error)
+            if "id" in data:
+                self._refuse(data["id"], lsp.ErrorCodes.InvalidParams.value, message)
+            return
+        identity = data.get("id")
+        future = self._request_futures.pop(identity, None) if isinstance(identity, (str, int)) else None
+        if future is not None:
+            future.set_exception(JsonRpcException(f"the answer of the client is not valid: {error}"))
 
     def handle_message(self, message: Any) -> None:
         """Handle a message, unless it comes before the beginning or behind the end of a session."""
@@ -170,10 +200,17 @@ class Protocol(LanguageServerProtocol):
             self._send_response(msg_id, error=_superseded(retriggered))
         elif isinstance(error, RequestFailedError):
             self._request_futures.pop(msg_id, None)
-            failed = lsp.ResponseError(code=lsp.LSPErrorCodes.RequestFailed, message=str(error))
+            failed = lsp.ResponseError(code=error.code, message=str(error))
             self._send_response(msg_id, error=failed)
         else:
             super()._send_handler_result(future, msg_id=msg_id)
+
+    def _check_handler_result(self, future: Future[Any]) -> None:
+        error = None if future.cancelled() else future.exception()
+        if isinstance(error, InvalidParamsError):
+            _log.info("a notification is not valid: %s", error)
+        else:
+            super()._check_handler_result(future)
 
     def _handle_request(self, msg_id: Any, method_name: str, params: Any) -> None:
         if method_name in _RETRIGGERED:

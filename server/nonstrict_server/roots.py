@@ -88,8 +88,11 @@ class Roots:
         return known[0] if known is not None else _nearest_project(os.path.dirname(path))
 
     def folder_of(self, path: str) -> Folder | None:
-        """The folder that a file belongs to; None if it could not be read at all."""
-        return self._folder(self.root_of(path))
+        """The folder that a file belongs to; None if it could not be read at all, or nobody knows the file."""
+        root = self.root_of(path)
+        if root not in self._folders and root not in self._roots and not os.path.exists(path):
+            return None
+        return self._folder(root)
 
     def folder_at(self, root: str) -> Folder | None:
         """The folder of this path."""

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from lsprotocol import types as lsp
 from pygls.exceptions import FeatureRequestError
 from pygls.lsp.server import LanguageServer
-from pygls.uris import to_fs_path
 
 from nonstrict import __version__
 from nonstrict_server.capabilities import Abilities, abilities_of
 from nonstrict_server.confirming import Confirmers
-from nonstrict_server.documents import Documents
+from nonstrict_server.documents import Documents, file_of
 from nonstrict_server.features import ALWAYS
 from nonstrict_server.lifetime import watch_client
 from nonstrict_server.protocol import Protocol
@@ -221,9 +220,9 @@ class Server(LanguageServer):
         if not uris and params.root_uri:
             uris = [params.root_uri]
         for uri in uris:
-            path = to_fs_path(uri)
+            path = file_of(uri)
             if path:
-                self.root_uris[os.path.normpath(path)] = uri
+                self.root_uris[path] = uri
         if not self.root_uris and params.root_path and not params.root_uri:
             return [os.path.normpath(params.root_path)]
         return list(self.root_uris)

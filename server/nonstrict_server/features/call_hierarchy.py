@@ -13,6 +13,7 @@ from lsprotocol import types as lsp
 from nonstrict_server.features.references import finding_at
 from nonstrict_server.functions import enclosing
 from nonstrict_server.positions import places_of, range_of
+from nonstrict_server.protocol import InvalidParamsError
 from nonstrict_server.regions import located, regions_calling
 
 if TYPE_CHECKING:
@@ -32,6 +33,14 @@ class _Level(NamedTuple):
     above: int
 
 
+class _Told(NamedTuple):
+    """What an item is made of, as clients hand it back."""
+
+    path: str
+    finding: list[Any]
+    above: int
+
+
 def register(server: Server) -> None:
     """Answer requests for call hierarchies."""
     server.feature(lsp.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)(prepare)
@@ -47,7 +56,8 @@ async def prepare(ls: Server, params: lsp.CallHierarchyPrepareParams) -> list[ls
 
 async def incoming(ls: Server, params: lsp.CallHierarchyIncomingCallsParams) -> list[lsp.CallHierarchyIncomingCall]:
     """The functions from which the calls lead to one: of the marked function, the compiled regions that call it."""
-    return await ls.scheduler.ask(lambda: list(_incoming(ls, cast("dict[str, Any]", params.item.data))))
+    told = _told(params.item.data)
+    return await ls.scheduler.ask(lambda: list(_incoming(ls, told)))
 
 
 async def outgoing(ls: Server, params: lsp.CallHierarchyOutgoingCallsParams) -> list[lsp.CallHierarchyOutgoingCall]:
@@ -65,9 +75,9 @@ def _prepared(ls: Server, finding: Diagnostic | None) -> list[lsp.CallHierarchyI
     return [_item(ls, finding, level)]
 
 
-def _incoming(ls: Server, data: dict[str, Any]) -> Iterator[lsp.CallHierarchyIncomingCall]:
-    finding = _finding(ls, data)
-    above = int(data["above"])
+def _incoming(ls: Server, told: _Told) -> Iterator[lsp.CallHierarchyIncomingCall]:
+    finding = _finding(ls, told)
+    above = min(told.above, len(_calls(finding))) if finding is not None else -1
     if finding is None or above < 0:
         return
     if above:
@@ -107,9 +117,21 @@ def _item(ls: Server, finding: Diagnostic, level: _Level) -> lsp.CallHierarchyIt
     )
 
 
-def _finding(ls: Server, data: dict[str, Any]) -> Diagnostic | None:
+def _finding(ls: Server, told: _Told) -> Diagnostic | None:
     """The finding that an item was made of; None if it is no longer there."""
-    code, function, location = data["finding"]
-    found = ls.engine.diagnostics(str(location[0]))
-    told = (code, function, location)
-    return next((one for one in found if (one.code, one.function, list(one.location)) == told), None)
+    known = ls.engine.diagnostics(told.path)
+    return next((one for one in known if [one.code, one.function, list(one.location)] == told.finding), None)
+
+
+def _told(data: object) -> _Told:
+    """What an item says that the client hands back.
+
+    Raises:
+        InvalidParamsError: it is not ours.
+    """
+    try:
+        mine = cast("dict[str, Any]", data)
+        finding, above = list(mine["finding"]), int(mine["above"])
+        return _Told(str(finding[2][0]), finding, above)
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
+        raise InvalidParamsError("the item is not one of a finding") from None

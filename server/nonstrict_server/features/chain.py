@@ -9,14 +9,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types as lsp
-
 from nonstrict_server.features.references import finding_at
+from nonstrict_server.parameters import address_of, field_of, position_of
 from nonstrict_server.positions import places_of
 from nonstrict_server.regions import located, regions_calling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from lsprotocol import types as lsp
 
     from nonstrict.findings import Diagnostic, Location, Span
     from nonstrict_server.documents import Place
@@ -36,9 +37,12 @@ async def chain(ls: Server, params: Any) -> dict[str, Any] | None:
     A step has a `kind` (`region`, `entry`: its call of the marked function, `marker`, `call`, `effect`, `evidence`), a
     `text` that says what happens there, the line of `code` as it is written, and the `uri` and `range`. Null where
     there is no finding of a marked function.
+
+    Raises:
+        InvalidParamsError: the parameters are others.
     """
-    place = ls.documents.place_of(str(params.uri))
-    position = lsp.Position(int(params.position.line), int(params.position.character))
+    place = ls.documents.place_of(address_of(params))
+    position = position_of(field_of(params, "position"))
     return await ls.scheduler.ask(lambda: _chain(ls, place, position))
 
 

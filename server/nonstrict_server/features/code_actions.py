@@ -12,6 +12,7 @@ from nonstrict_server.conversion import converted
 from nonstrict_server.features.confirming_fixes import CONFIRM_FIXED, arguments_for
 from nonstrict_server.offers import Offer, Sweep, of_rule, offers, safe_ones
 from nonstrict_server.positions import places_of, range_of
+from nonstrict_server.protocol import InvalidParamsError
 from nonstrict_server.scheduler import SupersededError
 from nonstrict_server.workspace_edits import can_make, sources_of, versions_of, workspace_edit
 
@@ -36,6 +37,15 @@ class _Ready(NamedTuple):
     offer: Offer
     edits: tuple[LocatedEdit, ...]
     sources: dict[str, Source]
+
+
+class _Told(NamedTuple):
+    """What an action that is to be resolved says: either the edits, or what to sweep."""
+
+    uri: str
+    versions: dict[str, int | None]
+    sweep: Sweep | None
+    edits: tuple[LocatedEdit, ...]
 
 
 def register(server: Server) -> None:
@@ -73,19 +83,22 @@ async def code_actions(ls: Server, params: lsp.CodeActionParams) -> list[lsp.Cod
 
 
 async def resolve(ls: Server, action: lsp.CodeAction) -> lsp.CodeAction:
-    """Fill in the edit of an action."""
-    data = cast("dict[str, Any]", action.data)
-    uri, versions = cast("str", data["uri"]), ls.documents.versions()
+    """Fill in the edit of an action; one that is whole stays as it is.
+
+    Raises:
+        InvalidParamsError: the action is not one of ours.
+        SupersededError: a text that it changes is another one now.
+    """
+    if action.data is None:
+        return action
+    told = _told(action.data)
+    uri, versions = told.uri, ls.documents.versions()
     place, is_outdated = ls.documents.place_of(uri), _is_outdated(ls, uri, versions)
-    if any(versions.get(one) != version for one, version in data["versions"].items()):
+    if any(versions.get(one) != version for one, version in told.versions.items()):
         raise SupersededError
 
     def ready(engine: Engine) -> tuple[Sequence[LocatedEdit], dict[str, Source]]:
-        sweep = data.get("sweep")
-        if sweep is None:
-            edits = tuple(LocatedEdit(Location(*where), text) for where, text in data["edits"])
-        else:
-            edits = _swept(ls, engine, place, Sweep(sweep[0], Applicability(sweep[1])), is_outdated)
+        edits = told.edits if told.sweep is None else _swept(ls, engine, place, told.sweep, is_outdated)
         return edits, sources_of(ls, engine, edits)
 
     edits, sources = await ls.ask(ready, is_outdated)
@@ -192,6 +205,27 @@ def _as_shown(ls: Server, diagnostic: Diagnostic, source: Source, shown: Sequenc
     where = range_of(places)
     same = (one for one in shown if one.code == diagnostic.code and one.range == where)
     return next(same, None) or converted(diagnostic, places)
+
+
+def _told(data: object) -> _Told:
+    try:
+        mine = cast("dict[str, Any]", data)
+        sweep = mine.get("sweep")
+        edits = cast("list[tuple[list[Any], str]]", [] if sweep is not None else mine["edits"])
+        return _Told(
+            uri=str(mine["uri"]),
+            versions=dict(mine["versions"]),
+            sweep=Sweep(str(sweep[0]), Applicability(sweep[1])) if sweep is not None else None,
+            edits=tuple(LocatedEdit(_location(where), str(text)) for where, text in edits),
+        )
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
+        raise InvalidParamsError("the action is not one of nonstrict") from None
+
+
+def _location(fields: list[Any]) -> Location:
+    path, row, column, end_row, end_column, cell = fields
+    cell = int(cell) if cell is not None else None
+    return Location(str(path), int(row), int(column), int(end_row), int(end_column), cell)
 
 
 def _is_outdated(ls: Server, uri: str, versions: dict[str, int]) -> Callable[[], bool]:

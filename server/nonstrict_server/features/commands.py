@@ -18,7 +18,8 @@ from nonstrict_server.features import contents
 from nonstrict_server.features.confirming_fixes import CONFIRM_FIXED, confirm_fixed
 from nonstrict_server.features.region_map import finding_node
 from nonstrict_server.functions import function_at
-from nonstrict_server.protocol import RequestFailedError
+from nonstrict_server.parameters import position_of, text_of
+from nonstrict_server.protocol import InvalidParamsError, RequestFailedError
 from nonstrict_server.regions import rank, reached_from
 
 if TYPE_CHECKING:
@@ -50,11 +51,12 @@ async def execute(ls: Server, params: lsp.ExecuteCommandParams) -> Any:
     """Run a command; of failures the user is told, as few clients show what a command is answered.
 
     Raises:
-        RequestFailedError: there is no such command, or it cannot be run.
+        InvalidParamsError: there is no such command, or its arguments are others.
+        RequestFailedError: it cannot be run.
     """
     command = _COMMANDS.get(params.command)
     if command is None:
-        raise RequestFailedError(f"there is no command `{params.command}`")
+        raise InvalidParamsError(f"there is no command `{params.command}`")
     try:
         return await command(ls, list(params.arguments or ()))
     except RequestFailedError as error:
@@ -109,14 +111,14 @@ async def show_code(ls: Server, arguments: list[Any]) -> str:
 async def _shown(ls: Server, arguments: list[Any], kind: str) -> str:
     function = await _function(ls, arguments)
     showing = await contents.made(ls, kind, _path(ls, arguments), function)
-    contents.open_in_client(ls, kind, _text(arguments, 0), function)
+    contents.open_in_client(ls, kind, _address(arguments), function)
     return showing.text
 
 
 async def write_repro(ls: Server, arguments: list[Any]) -> list[str]:
     """Write a script for each finding that comes true, into a directory (third argument) or beside the file."""
     path = _path(ls, arguments)
-    directory = _text(arguments, 2) or os.path.dirname(path)
+    directory = text_of(arguments, 2, "a directory") or os.path.dirname(path)
     return await ls.confirmers.write_repros(path, await _function(ls, arguments), directory)
 
 
@@ -141,7 +143,7 @@ async def write_baseline(ls: Server, arguments: list[Any]) -> list[str]:
 
 def _roots(ls: Server, engine: Engine, arguments: list[Any]) -> list[str]:
     """In the thread of the analysis."""
-    if _text(arguments, 0):
+    if _address(arguments):
         return [engine.roots.root_of(_path(ls, arguments))]
     return sorted(folder.root for folder in engine.roots.folders())
 
@@ -196,9 +198,9 @@ _saving: set[Any] = set()
 
 
 def _path(ls: Server, arguments: list[Any]) -> str:
-    uri = _text(arguments, 0)
+    uri = _address(arguments)
     if not uri:
-        raise RequestFailedError("the command needs the address of a document")
+        raise InvalidParamsError("the command needs the address of a document")
     return ls.documents.place_of(uri).path
 
 
@@ -206,24 +208,22 @@ async def _function(ls: Server, arguments: list[Any]) -> str:
     """The function that is named, or the one around a position.
 
     Raises:
+        InvalidParamsError: neither is given.
         RequestFailedError: there is no marked function at that position.
     """
-    given = arguments[1] if len(arguments) > 1 else ""
-    if not isinstance(given, dict):
-        return _text(arguments, 1)
-    at = cast("dict[str, Any]", given)
-    place = ls.documents.place_of(_text(arguments, 0))
-    position = lsp.Position(int(at.get("line", 0)), int(at.get("character", 0)))
+    if len(arguments) < 2 or not isinstance(arguments[1], dict):
+        return text_of(arguments, 1, "the name of a function, or a position")
+    place = ls.documents.place_of(_address(arguments))
+    position = position_of(cast("object", arguments[1]))
     name = await ls.scheduler.ask(lambda: function_at(ls, place, position))
     if not name:
         raise RequestFailedError("there is no marked function here: put the cursor into one, or use the line above it")
     return name
 
 
-def _text(arguments: list[Any], index: int) -> str:
-    """An argument, empty if it is not there."""
-    value = arguments[index] if index < len(arguments) else ""
-    return value if isinstance(value, str) else ""
+def _address(arguments: list[Any]) -> str:
+    """The address of a document, empty if it is not there."""
+    return text_of(arguments, 0, "the address of a document")
 
 
 _COMMANDS: dict[str, Callable[[Server, list[Any]], Awaitable[Any]]] = {

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import posixpath
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from lsprotocol import types as lsp
 
 from nonstrict.findings import Span
 from nonstrict.rules.registry import RULES
 from nonstrict_server.features.hover import rule_page
-from nonstrict_server.protocol import RequestFailedError
+from nonstrict_server.parameters import address_of as address_in
+from nonstrict_server.protocol import InvalidParamsError
 
 if TYPE_CHECKING:
     from nonstrict.check.showing import Showing
@@ -87,7 +88,8 @@ async def content(ls: Server, params: lsp.TextDocumentContentParams) -> lsp.Text
     """The text of a virtual document; what was just made of the same text is not made again.
 
     Raises:
-        RequestFailedError: the address is none of ours, experiments are not allowed, or nothing can be shown.
+        InvalidParamsError: the address is none of ours.
+        RequestFailedError: experiments are not allowed, or nothing can be shown.
     """
     rule = _rule(params.uri)
     if rule:
@@ -103,8 +105,11 @@ async def origins(ls: Server, params: Any) -> list[dict[str, Any]] | None:
     """Where the lines of a virtual document, whose `uri` is given, came from.
 
     Each entry has a `line` of it and the `uri` and `row` of a document, both from 0; null if nobody has seen it yet.
+
+    Raises:
+        InvalidParamsError: the address is none of ours.
     """
-    shown = ls.shown.get(_target(ls, str(params.uri)))
+    shown = ls.shown.get(_target(ls, address_in(params)))
     return await ls.scheduler.ask(lambda: _origins(ls, shown[1])) if shown is not None else None
 
 
@@ -121,7 +126,7 @@ def _origins(ls: Server, showing: Showing) -> list[dict[str, Any]]:
 
 def _rule(uri: str) -> str:
     """The page of the rule that an address names, empty if it names none."""
-    parts = urlsplit(uri)
+    parts = _parts(uri)
     kind, _, name = parts.path.strip("/").partition("/")
     rule = RULES.get(name.removesuffix(".md")) if parts.scheme == SCHEME and kind == RULE else None
     return rule_page(rule) if rule is not None else ""
@@ -131,10 +136,17 @@ def _target(ls: Server, uri: str) -> Target:
     """What an address means.
 
     Raises:
-        RequestFailedError: it is none of ours.
+        InvalidParamsError: it is none of ours.
     """
-    parts = urlsplit(uri)
+    parts = _parts(uri)
     kind = parts.path.strip("/").partition("/")[0]
     if parts.scheme != SCHEME or kind not in KINDS or not parts.query:
-        raise RequestFailedError(f"there is no document {uri}")
+        raise InvalidParamsError(f"there is no document {uri[:200]}")
     return Target(kind, ls.documents.place_of(unquote(parts.query)).path, unquote(parts.fragment))
+
+
+def _parts(uri: str) -> SplitResult:
+    try:
+        return urlsplit(uri)
+    except ValueError:
+        raise InvalidParamsError(f"`{uri[:200]}` is not an address") from None

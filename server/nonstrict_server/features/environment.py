@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.check.environment import environment_of
+from nonstrict_server.parameters import address_of, field_of
 from nonstrict_server.protocol import RequestFailedError
 
 if TYPE_CHECKING:
@@ -25,16 +26,17 @@ async def environment(ls: Server, params: Any) -> dict[str, Any]:
     document; without one it is any folder.
 
     Raises:
+        InvalidParamsError: `uri` is no address.
         RequestFailedError: the configuration of the folder is not valid.
     """
-    uri = str(getattr(params, "uri", "") or "")
-    path = ls.documents.place_of(uri).path if uri else ls.documents.home
+    named = field_of(params, "uri") not in (None, "")
+    path = ls.documents.place_of(address_of(params)).path if named else ls.documents.home
     return await ls.scheduler.ask(lambda: _environment(ls, path))
 
 
 def _environment(ls: Server, path: str) -> dict[str, Any]:
     """In the thread of the analysis."""
-    folder = ls.engine.roots.folder_of(path)
+    folder = ls.engine.roots.folder_of(path) or ls.engine.roots.folder_of(ls.documents.home)
     if folder is None:
         raise RequestFailedError("the configuration of the folder is not valid")
     torch = environment_of(folder.projects.of(path)).torch_version

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
-from pygls.uris import to_fs_path
+
+from nonstrict_server.documents import file_of
 
 if TYPE_CHECKING:
     from nonstrict_server.server import Server
@@ -22,12 +22,12 @@ def did_change_folders(ls: Server, params: lsp.DidChangeWorkspaceFoldersParams) 
     from nonstrict_server.features.configuration import ask_for_settings
 
     for folder in params.event.removed:
-        path = to_fs_path(folder.uri)
+        path = file_of(folder.uri)
         if path:
-            ls.root_uris.pop(os.path.normpath(path), None)
+            ls.root_uris.pop(path, None)
     for folder in params.event.added:
-        path = to_fs_path(folder.uri)
+        path = file_of(folder.uri)
         if path:
-            ls.root_uris[os.path.normpath(path)] = folder.uri
+            ls.root_uris[path] = folder.uri
     ls.set_roots(ls.root_uris)
     ask_for_settings(ls)

@@ -6,11 +6,11 @@ import os
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
-from pygls.uris import to_fs_path
 
 from nonstrict.confirm.runs.store import DIRECTORY
 from nonstrict.settings.load import CONFIG_NAMES
 from nonstrict.settings.model import DEFAULT_BASELINE
+from nonstrict_server.documents import file_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,7 @@ def registrations(ls: Server) -> Sequence[lsp.Registration]:
 
 def did_change_files(ls: Server, params: lsp.DidChangeWatchedFilesParams) -> None:
     """Files were created, changed or deleted."""
-    paths = [os.path.normpath(path) for change in params.changes if (path := to_fs_path(change.uri))]
+    paths = [path for change in params.changes if (path := file_of(change.uri))]
     configuration = tuple(dict.fromkeys(path for path in paths if is_configuration(path)))
     files = tuple(dict.fromkeys(path for path in paths if path not in set(configuration)))
 
