@@ -72,11 +72,11 @@ async def _ask(ls: Server) -> None:
     items = [lsp.ConfigurationItem(section=SECTION)]
     items += [lsp.ConfigurationItem(scope_uri=ls.root_uris.get(root), section=SECTION) for root in roots]
     try:
-        answers: Sequence[Any] = await ls.workspace_configuration_async(lsp.ConfigurationParams(items))
-    except Exception:  # noqa: BLE001 - the defaults will do
-        _log.exception("the client did not say its settings")
-        answers = ()
-    if len(answers) != len(items):
+        answers: Sequence[Any] | None = await ls.workspace_configuration_async(lsp.ConfigurationParams(items))
+    except Exception as error:  # noqa: BLE001 - the defaults will do
+        _log.warning("the client did not say its settings: %s", error)
+        answers = None
+    if answers is None or len(answers) != len(items):
         answers = [None] * len(items)
     places = ["", *roots]
     ls.configure(
