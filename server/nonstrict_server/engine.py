@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 from nonstrict.check.live.sightings import Sightings, is_run
 from nonstrict_server.conversion import with_verdict
+from nonstrict_server.memory import LARGE, give_back
 from nonstrict_server.reports import EMPTY, Report, Reports
 from nonstrict_server.scheduler import SupersededError
 
@@ -78,6 +79,8 @@ class Engine:
         self._working = False
         self._paused = False
         self._unsettled = True
+        #: Whether a large text has gone, and what was known of it with it.
+        self._outgrown = False
 
     # -- changes ------------------------------------------------------------------------------------------------------
 
@@ -95,6 +98,7 @@ class Engine:
 
     def set_text(self, path: str, text: str) -> None:
         """A document was opened or changed."""
+        self._outgrown = self._outgrown or len(self.roots.text_of(path)) - len(text) > LARGE
         self.roots.set_text(path, text)
         self._gave_up.clear()
         self._doubtful.update(key for key in self._given if key[0] != path)
@@ -102,6 +106,7 @@ class Engine:
 
     def forget_text(self, path: str) -> None:
         """A document was closed."""
+        self._outgrown = self._outgrown or len(self.roots.text_of(path)) > LARGE
         self.roots.forget_text(path)
         self._gave_up.clear()
         for key in [key for key in self._given if key[0] == path]:
@@ -344,6 +349,9 @@ class Engine:
         if self._working:
             self._working, self._done = False, 0
             self._heard.worked(0, 0)
+        if self._outgrown:
+            self._outgrown = False
+            give_back()
         self._heard.settled()
         return False
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 #: Start line, start character, end line, end character, as the protocol counts.
 Places = tuple[int, int, int, int]
 
+_PIECE = 4096
+
 
 class Point(NamedTuple):
     """A row and a column as the analysis counts: from 1, columns in code points."""
@@ -26,10 +28,7 @@ def units_of(line: str, points: int, encoding: str) -> int:
     points = min(max(points, 0), len(line))
     if encoding == lsp.PositionEncodingKind.Utf32 or line.isascii():
         return points
-    before = line[:points]
-    if encoding == lsp.PositionEncodingKind.Utf8:
-        return len(before.encode("utf-8", "surrogatepass"))
-    return points + sum(character > "\uffff" for character in before)
+    return _width(line[:points], encoding)
 
 
 def points_of(line: str, units: int, encoding: str) -> int:
@@ -37,8 +36,12 @@ def points_of(line: str, units: int, encoding: str) -> int:
     units = max(units, 0)
     if encoding == lsp.PositionEncodingKind.Utf32 or line.isascii():
         return min(units, len(line))
-    taken = 0
-    for index, character in enumerate(line):
+    start = taken = 0
+    # A line may be megabytes long: what lies before the position is counted piece by piece.
+    while taken + (width := _width(line[start : start + _PIECE], encoding)) <= units and start < len(line):
+        taken += width
+        start += _PIECE
+    for index, character in enumerate(line[start : start + _PIECE], start):
         taken += _width(character, encoding)
         if taken > units:
             return index
@@ -67,7 +70,8 @@ def point_of(position: lsp.Position, source: Source, cell: int | None, encoding:
     return Point(position.line + 1, points_of(line, position.character, encoding) + 1)
 
 
-def _width(character: str, encoding: str) -> int:
+def _width(text: str, encoding: str) -> int:
+    """How many units a text takes, in the encodings in which that is not the number of its characters."""
     if encoding == lsp.PositionEncodingKind.Utf8:
-        return len(character.encode("utf-8", "surrogatepass"))
-    return 2 if character > "\uffff" else 1
+        return len(text.encode("utf-8", "surrogatepass"))
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -116,6 +116,10 @@ class Roots:
         """The open documents, as they were handed over last."""
         return {path: text for path, (_, text) in self._open.items()}
 
+    def text_of(self, path: str) -> str:
+        """The text of an open document, as it was handed over last; empty if it is not open."""
+        return self._open.get(path, ("", ""))[1]
+
     def set_text(self, path: str, text: str) -> Folder | None:
         """A document was opened or changed; the folder it belongs to."""
         root = self.root_of(path)

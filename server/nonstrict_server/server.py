@@ -79,8 +79,8 @@ class Server(LanguageServer):
         self._sent: dict[str, str] = {}
         self.status: int | None = None
         self.on_stop: Callable[[], None] = _nothing
-        #: Graphs and code that were shown, with the text of the document that they are of; the newest last.
-        self.shown: dict[Target, tuple[str | None, Showing]] = {}
+        #: Graphs and code that were shown, with a digest of the text that they are of; the newest last.
+        self.shown: dict[Target, tuple[str, Showing]] = {}
         #: Whether the client was asked to pull the diagnostics of closed files too; None before it was asked at all.
         self.pulled_workspace: bool | None = None
         #: Called on the loop when the user opened, changed or closed a file.

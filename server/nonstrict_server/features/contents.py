@@ -8,6 +8,7 @@ the same texts to the others. Where the lines of a graph came from is told by th
 from __future__ import annotations
 
 import posixpath
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
@@ -74,7 +75,7 @@ async def made(ls: Server, kind: str, path: str, function: str) -> Showing:
     Raises:
         RequestFailedError: experiments are not allowed, or nothing can be shown.
     """
-    text = ls.documents.text_of(path)
+    text = _digest(ls.documents.text_of(path))
     showing = await ls.confirmers.show(path, function, kind)
     target = Target(kind, path, function)
     ls.shown.pop(target, None)
@@ -95,8 +96,8 @@ async def content(ls: Server, params: lsp.TextDocumentContentParams) -> lsp.Text
     if rule:
         return lsp.TextDocumentContentResult(text=rule)
     target = _target(ls, params.uri)
-    text, showing = ls.shown.get(target, (None, None))
-    if showing is None or text != ls.documents.text_of(target.path):
+    text, showing = ls.shown.get(target, ("", None))
+    if showing is None or text != _digest(ls.documents.text_of(target.path)):
         showing = await made(ls, *target)
     return lsp.TextDocumentContentResult(text=showing.text)
 
@@ -143,6 +144,11 @@ def _target(ls: Server, uri: str) -> Target:
     if parts.scheme != SCHEME or kind not in KINDS or not parts.query:
         raise InvalidParamsError(f"there is no document {uri[:200]}")
     return Target(kind, ls.documents.place_of(unquote(parts.query)).path, unquote(parts.fragment))
+
+
+def _digest(text: str | None) -> str:
+    """Stands for a text, which may be large and need not be remembered."""
+    return "" if text is None else blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _parts(uri: str) -> SplitResult:
