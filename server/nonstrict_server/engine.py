@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from nonstrict.check.live.sightings import Sightings, is_run
+from nonstrict.findings import SYNTAX_ERROR
 from nonstrict_server.conversion import with_verdict
 from nonstrict_server.memory import LARGE, give_back
 from nonstrict_server.reports import EMPTY, Report, Reports
@@ -159,9 +160,12 @@ class Engine:
     def diagnostics(self, path: str) -> tuple[Diagnostic, ...]:
         """The diagnostics of a file, with the verdicts that hold."""
         folder = self.roots.folder_of(path)
-        if folder is None or not self.roots.settings_of(path).enable:
+        mine = self.roots.settings_of(path)
+        if folder is None or not mine.enable:
             return ()
         found = folder.diagnostics(path)
+        if not mine.syntax_errors:
+            found = tuple(one for one in found if one.code != SYNTAX_ERROR)
         return self._sightings(folder).told(path, self._judged(folder, path, found))
 
     def verdicts(self, path: str) -> tuple[Judged, ...]:

@@ -28,6 +28,7 @@ class ClientSettings(NamedTuple):
     inlay_hints: bool = True
     break_hints: bool = True
     fix_all: bool = True
+    syntax_errors: bool = True
     show_messages: bool = True
     log_level: str = ""
 
@@ -56,6 +57,7 @@ def client_settings(value: object, root: str = "") -> ClientSettings:
         inlay_hints=given.flag("inlayHints.enable", True),
         break_hints=given.flag("inlayHints.graphBreaks", True),
         fix_all=given.flag("fixAll", True),
+        syntax_errors=given.flag("syntaxErrors", True),
         show_messages=notifications != "off",
         log_level=given.text("logLevel", ""),
     )

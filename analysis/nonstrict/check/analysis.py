@@ -244,7 +244,9 @@ def _bytes(path: str, options: AnalysisOptions) -> bytes:
 def syntax_error(problem: Problem) -> Finding:
     """NST901 where a file does not parse; on a page that may be meant: `Image.open(<your image>)`."""
     is_page = source_kind(problem.span.path) is SourceKind.PAGE
-    return Finding(SYNTAX_ERROR, Severity.NOTE if is_page else Severity.ERROR, problem.span, problem.message)
+    severity = Severity.NOTE if is_page else Severity.ERROR
+    advice = "correct the statement, which is not checked until it parses"
+    return Finding(SYNTAX_ERROR, severity, problem.span, problem.message, help=advice)
 
 
 def _in_shares(files: Sequence[str], marked: list[Marked], options: AnalysisOptions) -> Share:

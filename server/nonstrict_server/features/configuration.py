@@ -113,7 +113,8 @@ class _Mistakes:
             self._publish(path, mistakes)
             if mistakes:
                 told = f"{path}: {mistakes[0].message}."
-                self._server.complain(f"{told} What was valid before, or the default, counts until it is corrected.")
+                rest = "Until it is corrected, the last valid configuration applies, or the defaults if there was none."
+                self._server.complain(f"{told} {rest}")
 
     def place(self, path: str) -> None:
         """A document was opened or closed, which decides who tells of it."""

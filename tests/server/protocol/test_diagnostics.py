@@ -209,3 +209,20 @@ async def test_the_first_report_is_whole(start: Start, tmp_path: Path):
     editor = await start(PULLING, root)
     helper = editor.open(root / "helper.py")
     assert codes(await editor.diagnostics(helper)) == ["NST201", "NST301"]
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=str)
+async def test_syntax_errors_may_be_left_to_others(start: Start, tmp_path: Path, profile: Profile):
+    broken = BAD + "\n\ndef open(:\n    pass\n"
+    root = write(tmp_path / "project", bad=broken)
+    editor = await start(profile, root)
+    uri = editor.open(root / "bad.py")
+    found = await editor.until(uri, lambda found: codes(found) == ["NST101", "NST901"])
+    (error,) = [one for one in found if one.code == "NST901"]
+    assert "\nhelp: correct the statement" in error.message
+    await editor.configure({"syntaxErrors": False})
+    await editor.until(uri, lambda found: codes(found) == ["NST101"])
+    # Only the editor leaves them to others.
+    assert sorted(one.code for one in checked(root)) == ["NST101", "NST901"]
+    await editor.configure({})
+    await editor.until(uri, lambda found: codes(found) == ["NST101", "NST901"])
