@@ -40,12 +40,13 @@ class _Ready(NamedTuple):
 
 
 class _Told(NamedTuple):
-    """What an action that is to be resolved says: either the edits, or what to sweep."""
+    """What an action that is to be resolved says: either the edits, or what to sweep, and what is asked before."""
 
     uri: str
     versions: dict[str, int | None]
     sweep: Sweep | None
     edits: tuple[LocatedEdit, ...]
+    question: str
 
 
 def register(server: Server) -> None:
@@ -102,7 +103,7 @@ async def resolve(ls: Server, action: lsp.CodeAction) -> lsp.CodeAction:
         return edits, sources_of(ls, engine, edits)
 
     edits, sources = await ls.ask(ready, is_outdated)
-    action.edit = workspace_edit(ls, edits, sources, versions, data.get("question", ""))
+    action.edit = workspace_edit(ls, edits, sources, versions, told.question)
     return action
 
 
@@ -217,6 +218,7 @@ def _told(data: object) -> _Told:
             versions=dict(mine["versions"]),
             sweep=Sweep(str(sweep[0]), Applicability(sweep[1])) if sweep is not None else None,
             edits=tuple(LocatedEdit(_location(where), str(text)) for where, text in edits),
+            question=str(mine.get("question", "")),
         )
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):
         raise InvalidParamsError("the action is not one of nonstrict") from None
