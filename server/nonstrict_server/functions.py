@@ -35,6 +35,10 @@ def function_at(ls: Server, place: Place, position: lsp.Position) -> str:
     for mark in ls.engine.marks(place.path):
         where = mark.definition or mark.location
         marked[where.row, where.cell] = mark.function
+    for region in ls.engine.regions(place.path):
+        if region.defined is not None and region.defined.path == place.path:
+            where = source.locate(region.defined)
+            marked.setdefault((where.row, where.cell), region.function)
     found = ""
     for first, defined, last in _functions(source):
         name = marked.get((_row(source, defined), place.cell))
@@ -58,7 +62,7 @@ def enclosing(source: Source, at: Location) -> tuple[str, Location] | None:
                     around = f"{name}.{inner.name}".lstrip("."), inner
                     pending = [around]
                     break
-            elif isinstance(inner, ast.stmt):
+            elif isinstance(inner, (ast.stmt, ast.ExceptHandler, ast.match_case)):
                 pending.append((name, inner))
     return (around[0], _location(source, around[1])) if around is not None else None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.check.live.verdicts import marker_of
 from nonstrict.findings import Status
 from nonstrict.report.regions import figures
 from nonstrict.report.summary import plural
@@ -73,11 +74,29 @@ def views(engine: Engine, path: str = "") -> list[View]:
 
 
 def reached_from(engine: Engine, path: str, function: str) -> tuple[Diagnostic, ...]:
-    """What is found in the functions of a file, or in one; of a region, in what it calls too."""
+    """What is found in the functions of a file, or in one; of a region, in what it calls too.
+
+    A region is one of the file that it is compiled in and of that which defines it, and is told as it is wherever the
+    function is compiled. Where a file has no function of the name, those count whose findings lie in it.
+    """
     reach = Reach(engine)
     own = reach.of(path, function)
-    mine = [one for one in engine.regions(path) if one.span.path == path and function in ("", one.function)]
-    return tuple(dict.fromkeys((*own, *(one for region in mine for one in reach.view(region).reached))))
+    regions = _regions_of(engine, path, function)
+    if not own and not regions and not any(mark.function == function for mark in engine.marks(path)):
+        own = tuple(one for one in reach.of(path) if one.function == function)
+    return tuple(dict.fromkeys((*own, *(one for region in regions for one in reach.view(region).reached))))
+
+
+def _regions_of(engine: Engine, path: str, function: str) -> list[Region]:
+    """The regions of a file, or those of a function, with all that compile the same function."""
+    mine = [
+        one
+        for one in engine.regions(path)
+        if function in ("", one.function) and path in (one.span.path, one.defined.path if one.defined else "")
+    ]
+    defined = {(one.function, one.defined) for one in mine if one.defined is not None}
+    others = (one for place in {span.path for _, span in defined} for one in engine.regions(place))
+    return list(dict.fromkeys((*mine, *(one for one in others if (one.function, one.defined) in defined))))
 
 
 def regions_calling(engine: Engine, finding: Diagnostic) -> Iterator[tuple[Region, Callee]]:
@@ -99,11 +118,14 @@ class Reach:
         self._engine = engine
         self._known: dict[str, tuple[Diagnostic, ...]] = {}
 
-    def of(self, path: str, function: str) -> tuple[Diagnostic, ...]:
-        """What is found in a function of a file, or in all of them."""
+    def of(self, path: str, function: str = "", marked_in: frozenset[str] = frozenset()) -> tuple[Diagnostic, ...]:
+        """What is found in a function that is marked in a file, or in others; or all that has to do with the file."""
         if path not in self._known:
             self._known[path] = self._engine.findings_of(path, "")
-        return tuple(one for one in self._known[path] if not function or one.function == function)
+        if not function:
+            return self._known[path]
+        paths = {path, *marked_in}
+        return tuple(one for one in self._known[path] if one.function == function and marker_of(one).path in paths)
 
     def views(self, path: str = "") -> list[View]:
         """The regions in or from a file, or of the workspace."""
@@ -111,7 +133,8 @@ class Reach:
 
     def view(self, region: Region) -> View:
         """A region with all that is found in it."""
-        own = self.of(region.span.path, region.function) if region.function else ()
+        places = frozenset(span.path for span in (region.site, region.defined) if span is not None)
+        own = self.of(region.span.path, region.function, places) if region.function else ()
         called = (Called(callee, self.of(callee.mark.path, callee.function)) for callee in region.marked)
         return View(region, own, tuple(called), self._engine.ran(region))
 

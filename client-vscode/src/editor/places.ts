@@ -25,19 +25,30 @@ interface Item extends vscode.QuickPickItem {
 
 /** Show each place while it is the chosen one of the list; what was shown before comes back if none is taken. */
 export async function choosePlace(title: string, places: readonly Listed[], client: Client): Promise<void> {
+	if (places.length === 0) {
+		await vscode.window.showInformationMessage("There is nothing to list.");
+		return;
+	}
 	const before = vscode.window.activeTextEditor;
 	const selection = before?.selection;
 	const items = places.map((place): Item => {
 		const { label, detail, icon } = place;
 		return { place, label, description: placeOf(place), detail, iconPath: icon };
 	});
+	// One after the other: what is opened last must be what is shown.
+	let shown: Promise<void> = Promise.resolve();
 	const chosen = await vscode.window.showQuickPick(items, {
 		title,
 		placeHolder: "Choose where to go",
 		matchOnDescription: true,
 		matchOnDetail: true,
-		onDidSelectItem: (item) => void open((item as Item).place, client, true),
+		// To look around in the code that is shown does not end it.
+		ignoreFocusOut: true,
+		onDidSelectItem: (item) => {
+			shown = shown.then(() => open((item as Item).place, client, true));
+		},
 	});
+	await shown;
 	if (chosen !== undefined) {
 		await open(chosen.place, client, false);
 	} else if (before !== undefined && selection !== undefined) {

@@ -133,8 +133,8 @@ export class RegionTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
 
 /** Whether a row is a part of another one, of which a filter may have made a copy. */
 function holds(node: Node, part: Node | undefined): boolean {
-	const isSame = part !== undefined && node.uri === part.uri && node.text === part.text && node.kind === part.kind;
-	return isSame || node.children.some((child) => holds(child, part));
+	const told = ({ kind, text, uri, range }: Node) => JSON.stringify([kind, text, uri, range]);
+	return part !== undefined && (told(node) === told(part) || node.children.some((child) => holds(child, part)));
 }
 
 /** A click goes to the place in the code. */

@@ -96,7 +96,7 @@ def _of_marks(ls: Server, reach: Reach, place: Place, source: Source | None, reg
     """Those of marked functions, and of what is compiled and no region is known of."""
     marks = [one for one in ls.engine.marks(place.path) if one.kind != "compiled" or one.function not in regions]
     for mark in marks:
-        found = tuple(one for one in reach.of(place.path, "") if one.function == mark.function)
+        found = reach.of(place.path, mark.function)
         where = _above(mark.definition or mark.location, mark.location, source)
         yield _Line(where, place.path, mark.function, lens_title(found), found)
 

@@ -26,13 +26,16 @@ async def confirm_fixed(ls: Server, arguments: list[Any]) -> str:
     """Confirm a function of which a confirmed finding was fixed; says what became of the finding.
 
     Raises:
-        RequestFailedError: experiments are not allowed.
+        RequestFailedError: experiments are not allowed, or the file does not parse after the fix.
     """
     uri, function, code, cause = (*map(str, arguments), "", "", "", "")[:4]
     path = ls.documents.place_of(uri).path
     hindrance = ls.confirmers.hindrance(path)
     if hindrance:
         raise RequestFailedError(hindrance)
+    source = await ls.scheduler.ask(lambda: ls.engine.source(path))
+    if source is None or source.problems:
+        raise RequestFailedError("nothing was confirmed: after the fix the file cannot be read as Python")
     found = await ls.scheduler.ask(lambda: reached_from(ls.engine, path, function))
     if found:
         await ls.confirmers.confirm(path, function)

@@ -13,7 +13,7 @@ from nonstrict.rules.registry import RULES
 from nonstrict.text.source import parsed
 from nonstrict_server.positions import places_of, point_of, range_of
 from nonstrict_server.region_page import page
-from nonstrict_server.regions import views
+from nonstrict_server.regions import Reach, views
 from nonstrict_server.summaries import purity
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _page(ls: Server, place: Place, position: lsp.Position) -> _Page | None:
             continue
         for where in (mark.location, _name_of(mark.definition, line)):
             if where is not None and _holds(where, place, point):
-                findings = ls.engine.findings_of(place.path, mark.function)
+                findings = Reach(ls.engine).of(place.path, mark.function)
                 return _Page(purity(mark, findings), range_of(places_of(where, source, encoding)))
     return None
 

@@ -78,7 +78,7 @@ def _elsewhere(ls: Server, place: Place) -> Iterator[_Hint]:
     """Behind calls that lead to what is found in another file: `NST101 in helpers.py`."""
     found: dict[Location, dict[Diagnostic, None]] = {}
     reach = Reach(ls.engine)
-    for one in reach.of(place.path, ""):
+    for one in reach.of(place.path):
         way = [link.location for link in one.related[1 : one.links] if link.location.path == place.path]
         if way and one.location.path != place.path:
             found.setdefault(way[-1], {})[one] = None

@@ -21,6 +21,21 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio
 
 RANDOM = "random.random()"
+BLOCKS = """\
+import torch
+
+try:
+    from nowhere import helper
+except ImportError:
+    def helper(x):
+        print("helping")
+        return x
+
+
+@torch._dynamo.nonstrict_trace
+def scaled(x):
+    return helper(x)
+"""
 WHOLE = types.Range(types.Position(0, 0), types.Position(100, 0))
 
 
@@ -105,3 +120,15 @@ async def test_a_client_without_a_list_is_led_to_the_worst_finding(start: Start,
     assert shown.uri == found[0]["uri"]
     assert shown.selection
     assert shown.selection.start == range_of(MODEL, "SCALE + BIAS", editor.encoding).start
+
+
+async def test_definitions_in_every_kind_of_block_are_found(start: Start, tmp_path: Path):
+    text = BLOCKS
+    root = write(tmp_path / "project", blocks=text)
+    editor = await start(PROFILES[0], root)
+    uri = editor.open(root / "blocks.py")
+    await editor.until(uri, bool)
+    (item,) = await prepared(editor, uri, "print")
+    assert item.name == "helper"
+    (call,) = await callers(editor, item)
+    assert call.from_.name == "scaled"

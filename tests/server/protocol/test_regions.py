@@ -9,6 +9,7 @@ from lsprotocol import types
 
 from tests.server.protocol.profiles import CODE, PROFILES, Profile
 from tests.server.protocol.projects import write
+from tests.server.protocol.test_confirming import execute
 from tests.server.protocol.test_features import hover
 from tests.server.protocol.test_showing import ask
 from tests.server.units import range_of
@@ -263,3 +264,37 @@ async def test_the_map_holds_the_regions_of_the_workspace(start: Start, tmp_path
         "end": {"line": 8, "character": range_of(MODEL, 'print("second")', editor.encoding).end.character},
     }
     assert "`print()`" in broken["detail"]
+
+
+async def test_what_is_compiled_in_two_files_is_one_region_to_the_user(start: Start, tmp_path: Path):
+    own = "def step(x):\n    print(1)\n    return x\n"
+    first = "import torch\nfrom own import step\n\ng = torch.compile(step)\n"
+    second = first.replace("(step)", "(step, fullgraph=True)")
+    root = write(tmp_path / "project", own=own, first=first, second=second)
+    editor = await start(CODE, root)
+    uri = editor.open(root / "own.py")
+    found = await editor.until(uri, bool)
+    (above,) = (await lenses(editor, uri)).values()
+    listed = await execute(editor, above[0].command, above[0].arguments)
+    assert {one["text"] for one in listed} == {one.code for one in found}
+    # So it is with the cursor in the function.
+    there = types.Position(1, 4)
+    assert await execute(editor, "nonstrict.showFindings", [uri, {"line": there.line, "character": 4}]) == listed
+
+
+async def test_functions_of_the_same_name_are_told_apart(start: Start, tmp_path: Path):
+    helper = (
+        "import random\n\nimport torch\n\n\ndef low(x):\n    return x * random.random()\n\n\n"
+        "@torch._dynamo.nonstrict_trace\ndef one(x):\n    return x * 2\n\n\n"
+        "@torch.compile\ndef region(x):\n    return one(x)\n"
+    )
+    other = "import torch\nfrom helper import low\n\n\n@torch._dynamo.nonstrict_trace\ndef one(x):\n    return low(x)\n"
+    root = write(tmp_path / "project", helper=helper, other=other)
+    editor = await start(CODE, root)
+    uri = editor.open(root / "helper.py")
+    await editor.until(uri, bool)
+    assert await titles(editor, uri) == {
+        "@torch._dynamo.nonstrict_trace": "no findings",
+        "@torch.compile": "at most 1 graph",
+    }
+    assert await execute(editor, "nonstrict.showFindings", [uri, "one"]) == []
