@@ -80,7 +80,7 @@ async def test_places_at_its_end_are_found(start: Start, tmp_path: Path, profile
     begin = time.monotonic()
     position = types.Position(scale.line, scale.character + 1)
     params = types.CallHierarchyPrepareParams(types.TextDocumentIdentifier(uri), position)
-    (item,) = await editor.client.text_document_prepare_call_hierarchy_async(params) or ()
+    (item,) = list(await editor.client.text_document_prepare_call_hierarchy_async(params) or ())
     assert item.name == "scaled"
     params.position = types.Position(scale.line, scale.character - 1)
     assert not await editor.client.text_document_prepare_call_hierarchy_async(params)

@@ -12,7 +12,7 @@ from tests.server.protocol.projects import BAD, write
 from tests.server.raw_client import RawClient
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
     from pathlib import Path
 
     from tests.server.protocol.conftest import Start
@@ -27,7 +27,7 @@ NOTHING = (None, [None], [None, None], [], [None, {}], [[], "x"], 5, "none", {"n
 
 
 @contextmanager
-def session(root: Path, capabilities: dict[str, Any], answer: Any = None, **params: Any) -> Iterator[RawClient]:
+def session(root: Path, capabilities: dict[str, Any], answer: Any = None, **params: Any) -> Generator[RawClient]:
     """A session that ends well, with nothing on standard error but one line for an answer that makes no sense."""
     client = RawClient(write(root, bad=BAD), answers={"workspace/configuration": lambda _: answer})
     try:

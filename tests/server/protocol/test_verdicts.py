@@ -37,7 +37,7 @@ async def test_what_was_confirmed_is_told_until_the_code_is_another(start: Start
     await confirm(editor, uri)
     (confirmed,) = await editor.until(uri, decided, PATIENCE)
     assert await editor.comes_true(lambda: editor.client.refreshed.get("verdicts", 0) > refreshed)
-    assert confirmed.data["verdict"] == "confirmed"
+    assert dict(confirmed.data or {})["verdict"] == "confirmed"
     (told,) = await verdicts(editor, uri)
     start_, end = finding.range.start, finding.range.end
     assert told.pop("range") == {
@@ -57,7 +57,7 @@ async def test_what_was_confirmed_is_told_until_the_code_is_another(start: Start
     (finding,) = await editor.diagnostics(uri)
     assert moved["range"]["start"]["line"] == finding.range.start.line
     assert "confirmed" not in finding.message
-    assert "verdict" not in finding.data
+    assert "verdict" not in dict(finding.data or {})
     assert not any("confirmed" in lens.title for lens in await lenses(editor, uri))
 
     # Undone, it holds again; without its finding there is none.
@@ -88,12 +88,12 @@ async def test_a_confirmed_finding_is_fixed_and_confirmed_again(start: Start, tm
     assert action.edit.change_annotations
     ((name, annotation),) = action.edit.change_annotations.items()
     assert (annotation.label, annotation.needs_confirmation) == ("Fix NST101 and confirm `scaled`", True)
-    (change,) = action.edit.document_changes or ()
+    (change,) = list(action.edit.document_changes or ())
     assert isinstance(change, types.TextDocumentEdit)
     assert {one.annotation_id for one in change.edits if isinstance(one, types.AnnotatedTextEdit)} == {name}
     assert plain.edit
     assert not plain.edit.change_annotations
-    (other,) = plain.edit.document_changes or ()
+    (other,) = list(plain.edit.document_changes or ())
     assert isinstance(other, types.TextDocumentEdit)
     assert [(one.range, one.new_text) for one in change.edits if isinstance(one, types.AnnotatedTextEdit)] == [
         (one.range, one.new_text) for one in other.edits if isinstance(one, types.TextEdit)
