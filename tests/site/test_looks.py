@@ -19,7 +19,7 @@ pytestmark = WITH_CHROMIUM
 KINDS = (
     "", "start/", "rules/", "rules/global-tensor-capture/", "graph-breaks/", "graph-breaks/gb0007/",
     "graph-breaks/methods/", "recompilation/",
-    "settings/", "configuration/", "confirm/", "api/", "architecture/", "benchmarks/cold/", "vscode/", "changelog/",
+    "settings/", "configuration/", "confirm/", "api/", "architecture/", "benchmarks/peers/", "vscode/", "changelog/",
     "speed/",
 )  # fmt: skip
 #: In bytes, without pictures; the longest page is a table of a thousand functions.
