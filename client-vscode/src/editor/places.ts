@@ -1,22 +1,13 @@
 // A list of places in the code to choose from, in the order that it is given in.
 import * as vscode from "vscode";
-import { placeOf } from "../chain";
+import { placeOf, type Step } from "../chain";
 import type { Client } from "./client";
 
 /** A place, and what is said of it. */
-export interface Listed {
+export interface Listed extends Pick<Step, "name" | "uri" | "range"> {
 	readonly label: string;
 	readonly detail: string;
 	readonly icon: vscode.ThemeIcon;
-	/** The name of the file. */
-	readonly name: string;
-	readonly uri: string;
-	readonly range: { readonly start: Point; readonly end: Point };
-}
-
-interface Point {
-	readonly line: number;
-	readonly character: number;
 }
 
 interface Item extends vscode.QuickPickItem {
