@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from nonstrict.check.live.sightings import Sightings, is_run
+from nonstrict.check.live.verdicts import marker_of
 from nonstrict.findings import SYNTAX_ERROR
 from nonstrict_server.conversion import with_verdict
 from nonstrict_server.memory import LARGE, give_back
@@ -383,5 +384,4 @@ class Engine:
 
 
 def _reached_from(diagnostic: Diagnostic, path: str) -> bool:
-    marker = diagnostic.related[0].location if diagnostic.links and diagnostic.related else diagnostic.location
-    return bool(diagnostic.function) and path in {marker.path, diagnostic.location.path}
+    return bool(diagnostic.function) and path in {marker_of(diagnostic).path, diagnostic.location.path}

@@ -101,9 +101,9 @@ def _regions_of(engine: Engine, path: str, function: str) -> list[Region]:
 
 def regions_calling(engine: Engine, finding: Diagnostic) -> Iterator[tuple[Region, Callee]]:
     """The regions known by now that call the marked function of a finding, and each of the calls."""
-    marker = finding.related[0].location if finding.links else None
-    if marker is None or finding.marker == "compiled":
+    if not finding.links or finding.marker == "compiled":
         return
+    marker = marker_of(finding)
     for region in engine.regions():
         for callee in region.marked:
             if callee.function == finding.function and located(engine, callee.mark) == marker:
