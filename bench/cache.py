@@ -1,10 +1,11 @@
-"""Times `nonstrict check` with its cache: cold, nothing changed, after one edit, and in a fresh clone.
+"""Times `nonstrict check` with its cache: cold, nothing changed, after one edit, in a fresh clone, and with all fixes.
 
     bench/cache.py [--modules 1000] [--edits 20] [--seed 0] [--write]
 
 Projects are those of `gen_project.py`. An edit adds a line at the top of a module that is drawn; each is made once more
 as before, so that all begin with the same cache. Every answer is compared with that of a run without a cache. Cold and
-edited runs are taken in turn. `--write` puts the figures into `results/cache.md`.
+edited runs are taken in turn. All fixes are made in memory, round after round. `--write` puts the figures into
+`results/cache.md`.
 """
 
 from __future__ import annotations
@@ -76,11 +77,16 @@ def measured(folder: Path, edits: int, seed: int) -> list[tuple[str, list[float]
         clone = folder / f"clone{number}"
         shutil.copytree(project, clone)
         clones.append(checked(clone))
+    every = ("--diff", "--unsafe-fixes")
+    fixed, kept, again = checked(project, "--no-cache", *every), checked(project, *every), checked(project, *every)
+    same_fixes = fixed.out == kept.out == again.out
     return [
         ("cold, without a cache", cold, first.out == plain),
         ("nothing changed", [run.seconds for run in warm], all(run.out == plain for run in warm)),
         (f"one edit, {edits} modules drawn", after, same),
         ("a fresh clone with the cache", [run.seconds for run in clones], all(run.out == plain for run in clones)),
+        ("all fixes, without a cache", [fixed.seconds], same_fixes),
+        ("all fixes once more, with the cache", [again.seconds], same_fixes),
     ]
 
 

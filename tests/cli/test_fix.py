@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nonstrict.check import analysis
+from nonstrict.cli.main import main
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -317,3 +320,26 @@ def test_what_only_several_fixes_together_leave_without_a_use_goes(nonstrict: Co
     after = SECTION.format("", "", "", "").replace("import logging\n", "")
     after = after.replace("\nlog = logging.getLogger(__name__)\n\n", "\n")
     assert (project / "sections.py").read_text(encoding="utf-8") == after
+
+
+def test_a_round_analyses_what_the_one_before_reached(project: Path, monkeypatch: pytest.MonkeyPatch):
+    texts = {f"module{number}.py": DROPPED for number in range(4)}
+    told = ['    log.info("enter %s", name)\n', '    log.info("leave %s", name)\n']
+    texts["sections.py"] = SECTION.format("name", *told, '"pool"')
+    for name, text in texts.items():
+        (project / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(project)
+    monkeypatch.setattr(analysis, "_PART_BYTES", 1)
+    rounds: list[list[tuple[str, ...]]] = []
+    examined = analysis._examined  # pyright: ignore[reportPrivateUsage]
+
+    def noted(parts: list[tuple[str, ...]], *rest: object) -> object:
+        rounds.append(parts)
+        return examined(parts, *rest)  # pyright: ignore[reportArgumentType]
+
+    monkeypatch.setattr(analysis, "_examined", noted)
+    main(["check", "--fix", "--unsafe-fixes", "--unfixable", "NST603", "--jobs", "1", *texts])
+    assert [name for (name,) in rounds[0]] == sorted(texts)
+    assert len(rounds) > 2
+    assert {name for parts in rounds[1:] for (name,) in parts} == {"sections.py"}
+    assert "import logging" not in (project / "sections.py").read_text(encoding="utf-8")

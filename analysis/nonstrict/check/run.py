@@ -33,7 +33,8 @@ class RunOptions(NamedTuple):
     told how many marked functions are done, and how many there are. `overlays` are sources that stand for files of the
     same path, `unsaved` texts by path of files that are checked whether they are on the disk or not. `kept`, `probes`,
     `fixes`, `regions`: see `AnalysisOptions`. `home`: see `environments_of`. `held` is what a process keeps that runs
-    again and again: with it, the cache is used in memory, whether it is allowed on the disk or not.
+    again and again: with it, the cache is used in memory, whether it is allowed on the disk or not, also for texts that
+    are not those of the disk.
     """
 
     jobs: int = 0
@@ -109,10 +110,11 @@ def _checked(paths: Sequence[str], settings: Settings, options: RunOptions, loss
     if not discovery.files and not discovery.faults:
         _validated(settings)
         return CheckResult((), 0, failures, {}, unread=discovery.failures)
-    special = unsaved or options.overlays or options.regions
-    if not (options.cache or options.held is not None) or special or discovery.faults:
+    supposed = {**unsaved, **options.overlays}
+    remembers = options.held is not None or (options.cache and not supposed)
+    if not remembers or options.regions or discovery.faults:
         return _analysed(discovery, settings, options, unsaved, None)[0]
-    cache, hit = _remembered(paths, discovery, settings, options, losses)
+    cache, hit = _remembered(paths, discovery, settings, options, losses, supposed)
     if cache is not None and hit is not None:
         if options.held is not None:
             options.held.note(cache, (), cache.rest)
@@ -122,7 +124,9 @@ def _checked(paths: Sequence[str], settings: Settings, options: RunOptions, loss
         told = CheckResult(hit.diagnostics, count, _sentences(unread), {}, True, checked, unread=unread)
         return told._replace(counts=hit.counts, nested=discovery.nested, torches=cache.torches)
     memory = _memory(cache, options) if cache is not None else None
-    result, dependencies = _analysed(discovery, settings, options, {}, memory)
+    result, dependencies = _analysed(discovery, settings, options, unsaved, memory)
+    if supposed:
+        return result
     if options.held is not None:
         options.held.note(cache, dependencies, memory.rest if memory is not None else None)
     # A fault may be gone with the next run, or its traceback be wanted.
@@ -142,16 +146,24 @@ def _memory(cache: Cache, options: RunOptions) -> PartsMemory:
 
 
 def _remembered(
-    paths: Sequence[str], discovery: Discovery, settings: Settings, options: RunOptions, losses: Losses
+    paths: Sequence[str],
+    discovery: Discovery,
+    settings: Settings,
+    options: RunOptions,
+    losses: Losses,
+    supposed: Mapping[str, Source],
 ) -> tuple[Cache | None, Entry | None]:
-    """The cache entry of a run, and the answer that it holds; None for what cannot be told."""
+    """The cache entry of a run, and the answer that it holds; None for what cannot be told.
+
+    Answers about `supposed` texts are not kept as a whole.
+    """
     from nonstrict.check.cache.runs import open_cache
     from nonstrict.check.cache.store import cache_directory
 
     with losses.losing("the cache was not read", cache_directory(settings)):
         home, held = options.home, options.held
-        cache = open_cache(paths, discovery, settings, home, fixes=options.fixes, held=held)
-        return cache, cache.load()
+        cache = open_cache(paths, discovery, settings, home, fixes=options.fixes, held=held, supposed=supposed)
+        return cache, cache.load() if not supposed else None
     return None, None
 
 

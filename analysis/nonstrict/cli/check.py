@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping, Sequence
 
+    from nonstrict.check.cache.held import Held
     from nonstrict.check.fixing import Fixed
     from nonstrict.cli.fixing import StandardInput
     from nonstrict.cli.since import Since
@@ -133,6 +134,7 @@ class _Run:
         self._losses = losses
         self._known = Known(settings, options, self._losses)
         self._since = _since(settings, options)
+        self._rounds = _rounds(settings, options)
         self._notes = 0
         self.result: CheckResult | None = None
 
@@ -154,7 +156,11 @@ class _Run:
     def _examine(self, overlays: Mapping[str, Source]) -> CheckResult:
         if self._options.staged and self._since is not None:
             return self._since.staged(least_wanted(self._settings, self._options))
-        return _checked(self._settings, self._options, self._input, overlays)
+        held = self._rounds or self._options.held
+        result = _checked(self._settings, self._options, self._input, overlays, held)
+        if self._rounds is not None and self._input is None and not overlays:
+            self._rounds.save()
+        return result
 
     def _caused(self, result: CheckResult) -> CheckResult:
         """A result with the findings that the change caused, if that is asked."""
@@ -298,8 +304,30 @@ def _since(settings: Settings, options: argparse.Namespace) -> Since | None:
     return Since(settings, options)
 
 
+def _caches(options: argparse.Namespace) -> bool:
+    """Whether a run may use the cache on the disk, which holds no questions for experiments."""
+    return not options.no_cache and not options.probe
+
+
+def _rounds(settings: Settings, options: argparse.Namespace) -> Held | None:
+    """What the rounds of a run that changes files keep for one another: each analyses what the edits before it reach.
+
+    None for other runs, and where no round could use it.
+    """
+    changes = settings.fix or settings.fix_only or options.diff or options.add_ignore is not None
+    if not changes or options.probe or options.staged:
+        return None
+    from nonstrict.check.cache.held import Held
+
+    return Held(disk=_caches(options))
+
+
 def _checked(
-    settings: Settings, options: argparse.Namespace, given: StandardInput | None, overlays: Mapping[str, Source]
+    settings: Settings,
+    options: argparse.Namespace,
+    given: StandardInput | None,
+    overlays: Mapping[str, Source],
+    held: Held | None,
 ) -> CheckResult:
     """Run the check with what the options ask for."""
     loud = not (options.quiet or options.silent) and sys.stderr.isatty()
@@ -310,14 +338,14 @@ def _checked(
             settings,
             RunOptions(
                 jobs=options.jobs,
-                cache=not options.no_cache and not options.probe,
+                cache=_caches(options),
                 probes=options.probe,
                 standard_input=given,
                 nested=nested_settings(options, lambda settings: overridden(settings, options)),
                 progress=progress,
                 overlays=overlays,
                 kept=options.kept if not overlays else None,
-                held=options.held,
+                held=held,
                 fixes=least_wanted(settings, options),
                 regions=details_wanted(settings, options),
             ),

@@ -12,6 +12,7 @@ import pytest
 from nonstrict.check.cache import contents
 from nonstrict.check.cache.contents import GONE, Contents, folder_state
 from nonstrict.check.cache.store import Store
+from nonstrict.text.source import source_from_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,6 +54,18 @@ def test_another_text_of_the_same_size_and_time_is_seen(tmp_path: Path):
     assert again(tmp_path).digest(str(path)) != before
     path.unlink()
     assert again(tmp_path).digest(str(path)) == GONE
+
+
+def test_texts_that_are_supposed_stand_for_files(tmp_path: Path):
+    path = tmp_path / "a.py"
+    path.write_text("one")
+    one, other = (
+        Contents(Store(str(tmp_path / "cache")), {str(path): source_from_text(str(path), text)})
+        for text in ("one", "other")
+    )
+    assert len({again(tmp_path).digest(str(path)), one.digest(str(path)), other.digest(str(path))}) == 3
+    assert (again(tmp_path).text(str(path)), other.text(str(path))) == ("one", "other")
+    assert other.text(str(tmp_path / "b.py")) == ""
 
 
 def test_what_changed_just_now_is_not_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

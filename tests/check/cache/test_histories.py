@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nonstrict.check import analysis
+from nonstrict.check.cache.held import Held
 from nonstrict.check.run import RunOptions, check
 from nonstrict.settings.load import settings_in
 from nonstrict.settings.model import default_settings
+from nonstrict.text.source import source_from_bytes
 from tests.histories import History
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from nonstrict.check.run import CheckResult
+    from nonstrict.text.source import Source
 
 #: A custom operator without a formula for gradients, which are asked for by way of a third file.
 GRADIENTS = {
@@ -53,8 +57,10 @@ SEEDS = range(5)
 EDITS = 100
 
 
-def told(folder: Path, *, cache: bool) -> CheckResult:
-    run = RunOptions(jobs=1, nested=settings_in, cache=cache)
+def told(
+    folder: Path, *, cache: bool = False, held: Held | None = None, supposed: Mapping[str, Source] | None = None
+) -> CheckResult:
+    run = RunOptions(jobs=1, nested=settings_in, cache=cache, held=held, overlays=supposed or {})
     result = check(["."], default_settings(str(folder)), run)
     return result._replace(read={}, cached=False, looked=type(result.looked)(), nested={})
 
@@ -65,9 +71,25 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(analysis, "_PART_BYTES", 1)
 
 
+@pytest.fixture
+def examined(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many parts each examination had to look at."""
+    numbers: list[int] = []
+    known = analysis._examined  # pyright: ignore[reportPrivateUsage]
+
+    def counted(parts: list[tuple[str, ...]], *rest: object) -> object:
+        numbers.append(len(parts))
+        return known(parts, *rest)  # pyright: ignore[reportArgumentType]
+
+    monkeypatch.setattr(analysis, "_examined", counted)
+    return numbers
+
+
 @pytest.mark.usefixtures("small_parts")
 @pytest.mark.parametrize("seed", SEEDS)
-def test_after_any_edit_the_cache_tells_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int):
+def test_after_any_edit_the_cache_tells_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, examined: list[int], seed: int
+):
     folder = tmp_path / "now"
     folder.mkdir()
     earlier: list[Path] = []
@@ -75,14 +97,6 @@ def test_after_any_edit_the_cache_tells_the_same(tmp_path: Path, monkeypatch: py
     drawn = random.Random(seed)  # noqa: S311 - nothing is kept secret
     history = History(folder, seed)
     reused = 0
-    examined: list[int] = []
-    known = analysis._examined  # pyright: ignore[reportPrivateUsage]
-
-    def counted(parts: list[tuple[str, ...]], *rest: object) -> object:
-        examined.append(len(parts))
-        return known(parts, *rest)  # pyright: ignore[reportArgumentType]
-
-    monkeypatch.setattr(analysis, "_examined", counted)
     for number, edit in enumerate(history.edits(EDITS)):
         examined.clear()
         found = told(folder, cache=True)
@@ -95,6 +109,45 @@ def test_after_any_edit_the_cache_tells_the_same(tmp_path: Path, monkeypatch: py
         if number % 10 == 8:
             _checkout_tells_the_same(folder, earlier, drawn, tmp_path / f"state{number}")
     assert reused > EDITS
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("seed", SEEDS)
+def test_texts_that_no_file_holds_tell_the_same_as_without_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, examined: list[int], seed: int
+):
+    folder, edited = tmp_path / "now", tmp_path / "edited"
+    edited.mkdir()
+    history = History(edited, seed)
+    shutil.copytree(edited, folder)
+    monkeypatch.chdir(folder)
+    held = Held(disk=False)
+    before = told(folder)
+    assert told(folder, held=held) == before
+    reused, others = 0, 0
+    for number, edit in enumerate(history.edits(EDITS)):
+        supposed = _supposed(folder, edited)
+        examined.clear()
+        found = told(folder, held=held, supposed=supposed)
+        parts = sum(examined)
+        examined.clear()
+        assert found == told(folder, supposed=supposed), (number, edit)
+        reused += sum(examined) - parts
+        others += found.diagnostics != before.diagnostics
+    assert told(folder, held=held) == before
+    assert reused > EDITS
+    assert others > EDITS / 2
+
+
+def _supposed(folder: Path, edited: Path) -> dict[str, Source]:
+    """The files of a folder whose text is another one in an edited copy, as a run calls them."""
+    found: dict[str, Source] = {}
+    for path in sorted(folder.rglob("*.py")):
+        other = edited / path.relative_to(folder)
+        if other.exists() and other.read_bytes() != path.read_bytes():
+            name = str(path.relative_to(folder))
+            found[name] = source_from_bytes(name, other.read_bytes())
+    return found
 
 
 @pytest.mark.usefixtures("small_parts")

@@ -12,8 +12,13 @@ import time
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from nonstrict.text.source import UnreadableSource, read_bytes
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from nonstrict.check.cache.store import Store
+    from nonstrict.text.source import Source
 
 _NAME = "contents.json"
 #: A status is trusted only if it was this old when it was noted (nanoseconds): clocks of file systems tick slowly.
@@ -31,9 +36,10 @@ GONE = ""
 class Contents:
     """The digests of files by path, and what else was noted for the state of a file or folder."""
 
-    def __init__(self, store: Store) -> None:
-        """Take up what was noted of this machine's files before."""
+    def __init__(self, store: Store, supposed: Mapping[str, Source] | None = None) -> None:
+        """Take up what was noted of this machine's files before; `supposed` are texts in place of those on the disk."""
         self._store = store
+        self._supposed = {os.path.abspath(path): source.text for path, source in (supposed or {}).items()}
         self._noted: dict[str, list[object]] = {}
         self._changed = False
         self._used: set[str] = set()
@@ -44,6 +50,8 @@ class Contents:
     def digest(self, path: str) -> str:
         """What identifies the bytes of a file; `GONE` if it cannot be read."""
         path = os.path.abspath(path)
+        if path in self._supposed:
+            return _supposed(self._supposed[path])
         try:
             state = _state(os.stat(path))
         except OSError:
@@ -63,6 +71,16 @@ class Contents:
             return GONE
         self.note(path, state, found)
         return found
+
+    def text(self, path: str) -> str:
+        """What a file holds; nothing if it cannot be read."""
+        supposed = self._supposed.get(os.path.abspath(path))
+        if supposed is not None:
+            return supposed
+        try:
+            return read_bytes(path).decode("utf-8", "replace")
+        except UnreadableSource:
+            return ""
 
     def is_noted(self, what: str, state: list[int]) -> bool:
         """Whether something was noted for a state."""
@@ -86,6 +104,11 @@ class Contents:
             self._changed = True
         elif self._noted.pop(what, None) is not None:
             self._changed = True
+
+
+def _supposed(text: str) -> str:
+    """What identifies a text that no file holds; a file of the same text is another one."""
+    return f"supposed {blake2b(text.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
 
 
 def _state(status: os.stat_result) -> list[int]:

@@ -18,7 +18,6 @@ from nonstrict.check.registering import far_reaching
 from nonstrict.check.shares import Ground, Known, Portion, Share
 from nonstrict.program.discovery.exports import Exports
 from nonstrict.program.linking.searches import Answers, Bytes
-from nonstrict.text.source import UnreadableSource, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -134,15 +133,12 @@ class PartsMemory:
 
     def _far_reaching(self, path: str) -> str:
         known = self._far.get(path)
-        return far_reaching_in(path) if known is None else known
+        return _far_reaching(self._cache.contents.text(path)) if known is None else known
 
 
-def far_reaching_in(path: str) -> str:
-    """What tells what a file says for the whole program from anything else; empty if it says nothing."""
-    try:
-        lines = far_reaching(read_bytes(path).decode("utf-8", "replace"))
-    except UnreadableSource:
-        return ""
+def _far_reaching(text: str) -> str:
+    """What tells what a text says for the whole program from anything else; empty if it says nothing."""
+    lines = far_reaching(text)
     return blake2b(lines.encode("utf-8", "replace"), digest_size=8).hexdigest() if lines else ""
 
 
@@ -200,7 +196,8 @@ class _Recall:
     def _reaches_otherwise(self) -> bool:
         """Whether a file that changed says something else for the whole program."""
         touched = self._changed | self._came_or_went
-        return any(self._far_before.get(path, "") != far_reaching_in(path) for path in touched)
+        text = self._cache.contents.text
+        return any(self._far_before.get(path, "") != _far_reaching(text(path)) for path in touched)
 
     @property
     def far(self) -> dict[str, str]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from nonstrict.check.files import Discovery
     from nonstrict.findings import Applicability, Diagnostic
     from nonstrict.settings.model import Settings
+    from nonstrict.text.source import Source
 
 _FORMAT = 9
 #: Ends of the names that tell what is installed in a folder.
@@ -59,14 +60,20 @@ class Cache:
     """The entry of one run: `load` it, or `store` it."""
 
     def __init__(
-        self, store: Store, kind: Kind, places: Places, environments: Environments, files: Sequence[str]
+        self,
+        store: Store,
+        kind: Kind,
+        places: Places,
+        environments: Environments,
+        files: Sequence[str],
+        supposed: Mapping[str, Source] | None = None,
     ) -> None:
         """Read what the files hold now: those that are checked. `environments` are what is installed."""
         self._began = time.time_ns()
         self._settled: set[str] = set()
         self.environments = environments
         self.directory = store.directory
-        self.contents = Contents(store)
+        self.contents = Contents(store, supposed)
         self.kind = kind
         self.places = places
         self.entries = store
@@ -150,10 +157,12 @@ def open_cache(
     *,
     fixes: Applicability | None,
     held: Held | None = None,
+    supposed: Mapping[str, Source] | None = None,
 ) -> Cache:
     """The cache entry of a run over what `paths` mean; `fixes` is the least applicability of those made, if any.
 
-    `home`: see `environments_of`; `held` is what this process keeps in memory.
+    `home`: see `environments_of`; `held` is what this process keeps in memory; `supposed` are texts that stand for
+    files of their paths.
     """
     environments = environments_of(Projects(settings, discovery.nested), home)
     places = Places(settings.root, environments.site_packages)
@@ -164,7 +173,7 @@ def open_cache(
     told = [_portable(settings, places), sorted(map(places.shared, discovery.explicit))]
     kind = Kind(identity(found), identity([*found, *told, _nested(discovery.nested, places)]))
     store = held.store(cache_directory(settings)) if held is not None else Store(cache_directory(settings))
-    return Cache(store, kind, places, environments, discovery.files)
+    return Cache(store, kind, places, environments, discovery.files, supposed)
 
 
 def identity(value: object) -> str:
