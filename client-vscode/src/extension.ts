@@ -9,6 +9,7 @@ import { Session } from "./editor/session";
 import { Shown } from "./editor/shown";
 import { Status } from "./editor/status";
 import { registerTasks } from "./editor/tasks";
+import { registerTracing } from "./editor/tracing";
 import { Verdicts } from "./editor/verdicts";
 
 let session: Session | undefined;
@@ -27,6 +28,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
 		registerCommands(session, messages),
 		registerExplanations(session, messages),
 		registerFindings(session, messages),
+		registerTracing(session, messages),
 		registerTasks(home, messages),
 	);
 	await session.begin();

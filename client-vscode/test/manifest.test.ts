@@ -52,7 +52,7 @@ test("every group of the pattern is used once", () => {
 test("the commands of the manifest are those of the code, and each is registered once", () => {
 	assert.deepEqual([...commands].sort(), Object.values(COMMANDS).sort());
 	for (const name of Object.keys(COMMANDS)) {
-		const registered = editor.match(new RegExp(`(?:registerCommand|onServer)\\(\\s*COMMANDS\\.${name}\\b`, "g"));
+		const registered = editor.match(new RegExp(`(?:registerCommand|onServer|listing)\\(\\s*COMMANDS\\.${name}\\b`, "g"));
 		assert.equal(registered?.length, 1, name);
 	}
 });
@@ -66,16 +66,20 @@ test("what needs a server is offered only while there is one, what runs code onl
 		COMMANDS.writeBaseline,
 		COMMANDS.refreshRegions,
 		COMMANDS.showFindings,
+		COMMANDS.showRun,
 		COMMANDS.showAllRegions,
 		COMMANDS.showConfirmedRegions,
 		COMMANDS.showObservedRegions,
 	];
+	// A run of the user's own program is no experiment.
+	const programs: string[] = [COMMANDS.trace, COMMANDS.cancelTrace];
 	for (const command of contributes.commands) {
 		const condition = "enablement" in command ? (command.enablement ?? "") : "";
 		assert.equal(condition.includes(CONTEXT.running), !always.includes(command.command), command.command);
 		const runs = !always.includes(command.command) && !harmless.includes(command.command);
 		assert.equal(condition.includes("isWorkspaceTrusted"), runs, command.command);
-		assert.equal(condition.includes("config.nonstrict.confirm.mode != off"), runs, command.command);
+		const isExperiment = runs && !programs.includes(command.command);
+		assert.equal(condition.includes("config.nonstrict.confirm.mode != off"), isExperiment, command.command);
 	}
 	const palette: Record<string, string> = Object.fromEntries(
 		contributes.menus.commandPalette.map((entry) => [entry.command, entry.when]),

@@ -276,6 +276,11 @@ class Engine:
         folder = self.roots.folder_of(path)
         return folder.marks(path) if folder is not None and self.roots.settings_of(path).enable else ()
 
+    def is_involved(self, path: str) -> bool:
+        """Whether a file has to do with something that is marked or compiled."""
+        folder = self.roots.folder_of(path)
+        return folder is not None and self.roots.settings_of(path).enable and folder.is_involved(path)
+
     def regions(self, path: str = "") -> tuple[Region, ...]:
         """What is compiled in or from a file, or in all folders, as far as it is known now."""
         folder = self.roots.folder_of(path) if path else None

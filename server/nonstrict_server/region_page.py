@@ -57,7 +57,7 @@ def _evidence(finding: Diagnostic | None) -> Iterator[str]:
     if finding is not None and finding.verdict is not None:
         yield f"   - {verdict_line(finding.verdict, finding.function)}"
     if finding is not None and finding.sighting is not None:
-        yield f"   - {sightings.sentence(finding)}"
+        yield f"   - {sightings.compared(finding)}"
 
 
 def _listed(

@@ -19,6 +19,7 @@ from nonstrict_server.documents import Documents, file_of
 from nonstrict_server.features import ALWAYS
 from nonstrict_server.lifetime import watch_client
 from nonstrict_server.protocol import Protocol
+from nonstrict_server.recording import Recorder
 from nonstrict_server.scheduler import Scheduler
 from nonstrict_server.settings import ClientSettings, client_settings, section_of
 from nonstrict_server.tracing import set_level
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from nonstrict.findings import Diagnostic
     from nonstrict_server.engine import Engine
     from nonstrict_server.features.contents import Target
+    from nonstrict_server.recording import Traced
 
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
@@ -58,6 +60,7 @@ class Server(LanguageServer):
     abilities: Abilities
     engine: Engine
     confirmers: Confirmers
+    recorder: Recorder
     initial_settings: ClientSettings
     #: Done when all marked files were examined once, or the user did not want to wait for that.
     first_pass: asyncio.Future[None]
@@ -92,6 +95,8 @@ class Server(LanguageServer):
         self.on_saved: list[Callable[[str], None]] = []
         #: Called on the loop when experiments of a file started, went on or ended.
         self.on_running: list[Callable[[str], None]] = []
+        #: Called on the loop with what is run with recording, with None when it has ended.
+        self.on_recording: list[Callable[[Traced | None], None]] = []
         self.feature(lsp.INITIALIZE)(initialize)
         self.feature(lsp.EXIT)(leave)
         for register in ALWAYS:
@@ -111,6 +116,7 @@ class Server(LanguageServer):
         set_level(self.initial_settings.log_level)
         self.first_pass = loop.create_future()
         self.confirmers = Confirmers(self)
+        self.recorder = Recorder(self)
         self.scheduler = Scheduler(loop, self._background)
         self.scheduler.change("engine", partial(self._make_engine, dict(self.settings)))
         if params.process_id is not None:
@@ -125,6 +131,7 @@ class Server(LanguageServer):
     def close(self) -> None:
         """Leave nothing behind: no process of an experiment, no thread at work."""
         if hasattr(self, "scheduler"):
+            self.recorder.close()
             self.confirmers.close()
             self.scheduler.close()
 

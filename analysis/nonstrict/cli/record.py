@@ -5,20 +5,20 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
 from typing import TYPE_CHECKING
 
 from nonstrict.cli.configuration import add_configuration_arguments, main_settings
 from nonstrict.cli.failure import report_failure
 from nonstrict.cli.status import ExitStatus
+from nonstrict.confirm.recorded import LIMIT
 from nonstrict.settings.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from nonstrict.check.recorded_command import Recorded, Wanted
     from nonstrict.confirm.recording import Seen
 
-_LIMIT = 8
 _USAGE = "Give the command after `--`: nonstrict record -- pytest"
 
 
@@ -38,9 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit",
         type=_positive,
-        default=_LIMIT,
+        default=LIMIT,
         metavar="N",
-        help=f"distinct calls recorded per function (default: {_LIMIT})",
+        help=f"distinct calls recorded per function (default: {LIMIT})",
     )
     compiler = parser.add_mutually_exclusive_group()
     compiler.add_argument(
@@ -68,80 +68,36 @@ def run(options: argparse.Namespace) -> int:
         root = main_settings([os.getcwd()], options).root
     except ConfigurationError as error:
         return report_failure(str(error))
-    from nonstrict.confirm.recorded import DIRECTORY
+    from nonstrict.check.recorded_command import Wanted
 
-    output = os.path.abspath(options.output) if options.output else os.path.join(root, DIRECTORY)
-    if os.path.exists(output) and not os.path.isdir(output):
+    wanted = Wanted.of(root, options.output)._replace(limit=options.limit, eager=options.eager)
+    if os.path.exists(wanted.output) and not os.path.isdir(wanted.output):
         return report_failure(f"--output takes a directory: {options.output} is a file.")
-    return _recorded(command, os.path.realpath(root), output, options)
+    return _recorded(command, wanted, options)
 
 
-def _recorded(command: list[str], root: str, output: str, options: argparse.Namespace) -> int:
-    import tempfile
+def _recorded(command: list[str], wanted: Wanted, options: argparse.Namespace) -> int:
+    from nonstrict.check.recorded_command import recorded
 
-    from nonstrict.confirm.recording import gather, merge
-
-    with tempfile.TemporaryDirectory(prefix="nonstrict-record-", ignore_cleanup_errors=True) as spool:
-        # A folder of the user's may hold logs of former runs.
-        before = os.environ.get("TORCH_TRACE")
-        traces, started = (before, time.time()) if before else (os.path.join(spool, "traces"), 0.0)
-        try:
-            status = _status(command, _environment(root, spool, traces, options))
-        except OSError as error:
-            return report_failure(_not_started(command[0], error))
-        seen = gather(spool)
-        if seen.calls:
-            try:
-                merge(seen, root, output, options.limit)
-            except OSError as error:
-                reason = error.strerror or error
-                report_failure(f"{error.filename or output}: {reason}. Nothing was kept; choose another --output.")
-                return status or ExitStatus.FAILURE
-        compiled = _compiled(traces, root, started) if not options.eager else ""
-    _tell(seen, root, output, compiled, options)
-    return status
-
-
-def _compiled(traces: str, root: str, started: float) -> str:
-    """Keep what the command compiled, and say so; "" if there is nothing to say."""
-    from nonstrict.cli.importing import complaints, kept, summary
-    from nonstrict.confirm.runs.logs import NoLogsError
-    from nonstrict.confirm.runs.places import Project
-
-    project = Project(root)
     try:
-        imported = kept(traces, project, started)
-    except NoLogsError:
-        return ""
+        done = recorded(command, wanted, _status, os.environ)
     except OSError as error:
-        report_failure(f"{error.filename or traces}: {error.strerror or error}. What was compiled was not kept.")
-        return ""
-    for complaint in complaints(imported, project):
+        return report_failure(_not_started(command[0], error))
+    if done.unkept:
+        report_failure(f"{done.unkept}. Nothing was kept; choose another --output.")
+        return done.status or ExitStatus.FAILURE
+    for complaint in done.complaints:
         report_failure(complaint)
-    return summary(imported) if imported.observed.regions else ""
+    _tell(done, wanted, options)
+    return done.status
 
 
-def _environment(root: str, spool: str, traces: str, options: argparse.Namespace) -> Mapping[str, str]:
-    """The environment of the command: hooks on the path of every Python, and what they are to do."""
-    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    hook = os.path.join(package, "nonstrict_agent", "recording", "hook")
-    before = os.environ.get("PYTHONPATH")
-    environment = {
-        **os.environ,
-        "PYTHONPATH": f"{hook}{os.pathsep}{before}" if before else hook,
-        "NONSTRICT_RECORD_SPOOL": spool,
-        "NONSTRICT_RECORD_ROOT": root,
-        "NONSTRICT_RECORD_LIMIT": str(options.limit),
-    }
-    return environment | ({"NONSTRICT_RECORD_EAGER": "1"} if options.eager else {"TORCH_TRACE": traces})
-
-
-def _status(command: list[str], environment: Mapping[str, str]) -> int:
+def _status(command: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run the command to its end; its exit status, 128 + N for one that signal N ended, as shells count."""
     import signal
     import subprocess
 
-    with subprocess.Popen(command, env=environment) as process:
+    with subprocess.Popen(list(command), env=environment) as process:
 
         def forward(number: int, _: object) -> None:
             # Ctrl-C comes to both from the terminal: the command decides what it means.
@@ -166,12 +122,15 @@ def _not_started(name: str, error: OSError) -> str:
     return f"The command `{name}` could not be started: {error.strerror or error}."
 
 
-def _tell(seen: Seen, root: str, output: str, compiled: str, options: argparse.Namespace) -> None:
-    """What was recorded and `compiled`, or why nothing was, on standard error."""
+def _tell(done: Recorded, wanted: Wanted, options: argparse.Namespace) -> None:
+    """What was recorded and compiled, or why nothing was, on standard error."""
+    from nonstrict.cli.importing import line_of
     from nonstrict.confirm.recorded import is_traced
     from nonstrict.confirm.recording import best, distinct
     from nonstrict.report.summary import plural
 
+    seen, root = done.seen, wanted.root
+    compiled = line_of(done.imported) if done.imported is not None and done.imported.observed.regions else ""
     for failure in seen.failures:
         report_failure(f"Some calls were not recorded: {failure}")
     for path, name in sorted(seen.large):
@@ -182,7 +141,7 @@ def _tell(seen: Seen, root: str, output: str, compiled: str, options: argparse.N
         calls = [call for found in seen.calls.values() for call in best(distinct(found), options.limit)]
         functions, traced = plural(len(seen.calls), "function"), sum(map(is_traced, calls))
         more = f", {traced} of them as torch traced them" if traced else ""
-        sys.stderr.write(f"Recorded {plural(len(calls), 'call')} of {functions} in {_shown(output)}{more}.\n")
+        sys.stderr.write(f"Recorded {plural(len(calls), 'call')} of {functions} in {_shown(wanted.output)}{more}.\n")
     if not options.quiet:
         sys.stderr.write(compiled)
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 #: Where records are kept, from the root of the project.
 DIRECTORY = os.path.join(".nonstrict", "inputs")
 FORMAT = 1
+#: How many distinct calls of a function are kept, unless somebody says otherwise.
+LIMIT = 8
 
 
 class RecordedCall(NamedTuple):

@@ -49,6 +49,17 @@ def is_test_file(path: str) -> bool:
     return _FILE.fullmatch(path.replace("\\", "/").rpartition("/")[2]) is not None
 
 
+def tests_in(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """The tests of a file, each with what pytest puts behind its path: `::TestNet::test_forward`."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and _is_test(node):
+            yield f"::{node.name}", node
+        elif isinstance(node, ast.ClassDef) and _is_test_class(node):
+            for part in node.body:
+                if isinstance(part, ast.FunctionDef) and _is_test(part):
+                    yield f"::{node.name}::{part.name}", part
+
+
 def drivers_in_tests(tree: ast.Module, reach: Reach, without: Collection[str] = ()) -> list[Driver]:
     """The tests that reach a function, the most promising of them first, but those named `without`."""
     if not any(_is_test(node) or isinstance(node, ast.ClassDef) for node in tree.body):

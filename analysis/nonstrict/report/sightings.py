@@ -67,13 +67,26 @@ def ran(measured: Measured, when: float, told: Callable[[float], str] = ago) -> 
     return f"in a run {told(when)}: {', '.join(parts)}"
 
 
-def seen(measured: Measured, when: float) -> str:
-    """The same in a few words: `observed 2 h ago, 1 break, 14 recompilations, 38 s`."""
+def last_run(measured: Measured, when: float) -> str:
+    """The same for a line above the function: `last run 2 h ago: 7 graphs · 6 recompilations · 7.1 s compiling`."""
     again = sum(one.times for one in measured.again)
-    parts = [_counted(len(measured.breaks), "break")] if measured.breaks else []
+    graphs = len(measured.graphs) + measured.later
+    parts = [_counted(graphs, "graph") if graphs else "no graph"]
+    parts += [_counted(len(measured.breaks), "break")] if measured.breaks else []
     parts += [_counted(again, "recompilation")] if again else []
-    left = ["falls back to eager"] if measured.fallbacks or any(one.limit for one in measured.again) else []
-    return ", ".join((f"observed {ago(when)}", *parts, _seconds(measured.seconds), *left))
+    parts += [f"{_seconds(measured.seconds)} compiling"]
+    left = measured.fallbacks or any(one.limit for one in measured.again)
+    parts += ["falls back to eager"] if left else []
+    return f"last run {ago(when)}: {' · '.join(parts)}"
+
+
+def compared(diagnostic: Diagnostic) -> str:
+    """What a run made of what the analysis predicts: `predicted and observed 2 h ago: ...`; empty if none was kept."""
+    told = sentence(diagnostic)
+    if not told or diagnostic.observed:
+        return told
+    passed = diagnostic.sighting is not None and diagnostic.sighting.passed
+    return f"predicted, {told}" if passed else f"predicted and {told}"
 
 
 def ran_record(measured: Measured, when: float) -> RunRecord:

@@ -1,4 +1,4 @@
-// What is found in a function and in what it calls, as a list to choose from: a click on the line above it.
+// What is found in a function and in what it calls, or what a run made of it, as a list to choose from.
 import * as vscode from "vscode";
 import { COMMANDS } from "../names";
 import { type Node, rowOf } from "../regionMap";
@@ -7,22 +7,27 @@ import type { Messages } from "./messages";
 import { choosePlace, type Listed } from "./places";
 import type { Session } from "./session";
 
-/** Register the command, which takes the address of a document and the name of a function. */
+/** Register the commands of the lines above functions, which take the address of a document and the name of a function. */
 export function registerFindings(session: Session, messages: Messages): vscode.Disposable {
-	return vscode.commands.registerCommand(COMMANDS.showFindings, async (...args: unknown[]) => {
-		const { client } = session;
-		if (client === undefined) {
-			await messages.answer("The server of nonstrict is not running.");
-			return;
-		}
-		try {
-			const found = (await client.run(COMMANDS.showFindings, args.length > 0 ? args : placeOf(client))) as Node[];
-			await choosePlace("Findings", found.map(listed), client);
-		} catch (error) {
-			// The server has told the user.
-			messages.log.info(`${COMMANDS.showFindings}: ${error instanceof Error ? error.message : String(error)}`);
-		}
-	});
+	const listing = (command: string, title: string) =>
+		vscode.commands.registerCommand(command, async (...args: unknown[]) => {
+			const { client } = session;
+			if (client === undefined) {
+				await messages.answer("The server of nonstrict is not running.");
+				return;
+			}
+			try {
+				const found = (await client.run(command, args.length > 0 ? args : placeOf(client))) as Node[];
+				await choosePlace(title, found.map(listed), client);
+			} catch (error) {
+				// The server has told the user.
+				messages.log.info(`${command}: ${error instanceof Error ? error.message : String(error)}`);
+			}
+		});
+	return vscode.Disposable.from(
+		listing(COMMANDS.showFindings, "Findings"),
+		listing(COMMANDS.showRun, "What the last run did"),
+	);
 }
 
 /** The place of the cursor. */

@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types as lsp
 
-from nonstrict_server.features.commands import CANCEL, CONFIRM_FUNCTION, SHOW_FINDINGS
+from nonstrict_server.features.commands import CANCEL, CONFIRM_FUNCTION, SHOW_FINDINGS, SHOW_RUN
+from nonstrict_server.features.traced_runs import CANCEL_TRACE, TRACE
 from nonstrict_server.positions import places_of, range_of
+from nonstrict_server.recording import Traced
 from nonstrict_server.regions import Reach, located
-from nonstrict_server.summaries import lens_title, region_title, running_title
+from nonstrict_server.runnable import runnables
+from nonstrict_server.summaries import lens_title, region_title, run_title, running_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +38,8 @@ class _Line(NamedTuple):
     function: str
     title: str
     found: tuple[Diagnostic, ...]
+    #: what a real run made of it
+    ran: str = ""
 
 
 def register(server: Server) -> None:
@@ -65,7 +70,8 @@ def _lenses(ls: Server, uri: str, place: Place) -> list[lsp.CodeLens]:
             address = uri if line.path == place.path else ls.documents.uri_of(line.path)
             commands = _commands(ls, address, line)
             lenses.setdefault((line.function, row), [lsp.CodeLens(range_, command) for command in commands])
-    return sorted(chain.from_iterable(lenses.values()), key=lambda lens: lens.range.start.line)
+    traced = _traces(ls, uri, place, source)
+    return sorted(chain(chain.from_iterable(lenses.values()), traced), key=lambda lens: lens.range.start.line)
 
 
 def _of_regions(ls: Server, reach: Reach, place: Place, source: Source | None) -> Iterator[_Line]:
@@ -75,7 +81,7 @@ def _of_regions(ls: Server, reach: Reach, place: Place, source: Source | None) -
             known = seen.get((view.region.function, where))
             seen[view.region.function, where] = known.joined(view) if known is not None else view
     for (function, where), view in seen.items():
-        yield _Line(where, view.region.span.path, function, region_title(view), view.reached)
+        yield _Line(where, view.region.span.path, function, region_title(view), view.reached, run_title(view))
 
 
 def _places_of(ls: Server, view: View, document: Place, source: Source | None) -> Iterator[Location]:
@@ -110,18 +116,31 @@ def _above(definition: Location, marker: Location, source: Source | None) -> Loc
 
 
 def _commands(ls: Server, address: str, line: _Line) -> Iterator[lsp.Command]:
-    """The first lists what is found; the other confirms it, or says how far that is and stops it.
+    """The first lists what is found, another what a run did, the last confirms, or says how far that is and stops it.
 
     What has a verdict is not confirmed again: the verdict holds until the code changes.
     """
     arguments = [address, line.function]
     # A lens without a command is one that is still to be resolved; one without a name cannot be clicked.
     yield lsp.Command(line.title, SHOW_FINDINGS, arguments=arguments) if line.found else lsp.Command(line.title, "")
+    if line.ran:
+        yield lsp.Command(line.ran, SHOW_RUN, arguments=arguments)
     running = _running(ls, line.path, line.function)
     if line.found and running is not None:
         yield lsp.Command(running_title(running), CANCEL, arguments=[address])
     elif any(one.verdict is None for one in line.found) and not ls.confirmers.hindrance(line.path):
         yield lsp.Command("confirm", CONFIRM_FUNCTION, arguments=arguments)
+
+
+def _traces(ls: Server, uri: str, place: Place, source: Source | None) -> Iterator[lsp.CodeLens]:
+    """Above tests and the code of scripts: runs them with recording, where they may be run."""
+    if ls.recorder.hindrance(place.path):
+        return
+    for one in runnables(ls.engine, place.path):
+        row = places_of(one.where, source, ls.documents.encoding)[0]
+        is_running = ls.recorder.running == Traced(place.path, one.selector)
+        title, command = ("tracing (cancel)", CANCEL_TRACE) if is_running else ("trace", TRACE)
+        yield lsp.CodeLens(range_of((row, 0, row, 0)), lsp.Command(title, command, arguments=[uri, one.selector]))
 
 
 def _running(ls: Server, path: str, function: str) -> Running | None:

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, cast
 from lsprotocol import types as lsp
 
 from nonstrict import __version__
+from nonstrict.report.sightings import compared
 from nonstrict.settings.errors import ConfigurationError
 from nonstrict_server.engine import Engine
 from nonstrict_server.features import contents
 from nonstrict_server.features.confirming_fixes import CONFIRM_FIXED, confirm_fixed
 from nonstrict_server.features.region_map import finding_node
+from nonstrict_server.features.traced_runs import CANCEL_TRACE, TRACE, cancel_trace, trace
 from nonstrict_server.functions import function_at
 from nonstrict_server.parameters import position_of, text_of
 from nonstrict_server.protocol import InvalidParamsError, RequestFailedError
@@ -25,11 +27,13 @@ from nonstrict_server.regions import rank, reached_from
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from nonstrict.findings import Diagnostic
     from nonstrict_server.server import Server
 
 CONFIRM_FUNCTION = "nonstrict.confirmFunction"
 CONFIRM_FILE = "nonstrict.confirmFile"
 SHOW_FINDINGS = "nonstrict.showFindings"
+SHOW_RUN = "nonstrict.showRun"
 CANCEL = "nonstrict.cancel"
 SHOW_GRAPH = "nonstrict.showGraph"
 SHOW_CODE = "nonstrict.showCode"
@@ -80,7 +84,23 @@ async def show_findings(ls: Server, arguments: list[Any]) -> list[dict[str, Any]
     Clients that have no list for them are led to the first.
     """
     path, function = _path(ls, arguments), await _function(ls, arguments)
-    nodes = await ls.scheduler.ask(lambda: _nodes(ls, path, function))
+    return await _listed(ls, lambda: [finding_node(ls, one) for one in _worst_first(ls, path, function)])
+
+
+async def show_run(ls: Server, arguments: list[Any]) -> list[dict[str, Any]]:
+    """What the latest run made of a function and of what it calls: what broke its graphs, what failed; likewise."""
+    path, function = _path(ls, arguments), await _function(ls, arguments)
+
+    def nodes() -> list[dict[str, Any]]:
+        found = (one for one in _worst_first(ls, path, function) if one.sighting is not None)
+        return [{**finding_node(ls, one), "detail": f"{one.message} · {compared(one)}"} for one in found]
+
+    return await _listed(ls, nodes)
+
+
+async def _listed(ls: Server, made: Callable[[], list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Nodes that are made in the thread of the analysis; clients that have no list for them are led to the first."""
+    nodes = await ls.scheduler.ask(made)
     if nodes and not ls.abilities.maps_regions and ls.abilities.shows_documents:
         where = nodes[0]["range"]
         selection = lsp.Range(lsp.Position(**where["start"]), lsp.Position(**where["end"]))
@@ -88,9 +108,9 @@ async def show_findings(ls: Server, arguments: list[Any]) -> list[dict[str, Any]
     return nodes
 
 
-def _nodes(ls: Server, path: str, function: str) -> list[dict[str, Any]]:
-    """In the thread of the analysis."""
-    return [finding_node(ls, one) for one in sorted(reached_from(ls.engine, path, function), key=rank)]
+def _worst_first(ls: Server, path: str, function: str) -> list[Diagnostic]:
+    """What is found in a function and in what it calls; in the thread of the analysis."""
+    return sorted(reached_from(ls.engine, path, function), key=rank)
 
 
 async def cancel(ls: Server, arguments: list[Any]) -> None:
@@ -230,8 +250,11 @@ _COMMANDS: dict[str, Callable[[Server, list[Any]], Awaitable[Any]]] = {
     CONFIRM_FUNCTION: confirm_function,
     CONFIRM_FILE: confirm_file,
     SHOW_FINDINGS: show_findings,
+    SHOW_RUN: show_run,
     CONFIRM_FIXED: confirm_fixed,
     CANCEL: cancel,
+    TRACE: trace,
+    CANCEL_TRACE: cancel_trace,
     SHOW_GRAPH: show_graph,
     SHOW_CODE: show_code,
     WRITE_REPRO: write_repro,

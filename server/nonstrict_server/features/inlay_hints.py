@@ -1,4 +1,4 @@
-"""Words behind what a trace freezes, what breaks a graph, and calls that lead to what is found in another file."""
+"""Words behind what a trace freezes, what breaks a graph or is compiled again, and calls that lead to other files."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from lsprotocol import types as lsp
 
 from nonstrict.report.regions import breaking
+from nonstrict.report.sightings import compared
+from nonstrict.rules.expectation import Experiment
 from nonstrict.rules.registry import RULES
 from nonstrict_server.features.references import locations
 from nonstrict_server.positions import places_of
-from nonstrict_server.regions import Reach, breaks_in, located, rank
+from nonstrict_server.regions import Reach, breaks_in, finding_of, located, rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +57,7 @@ def _hints(ls: Server, place: Place, rows: tuple[int, int], settings: ClientSett
     source = ls.engine.source(place.path)
     found = [
         *((*_frozen(ls, place), *_elsewhere(ls, place)) if settings.inlay_hints else ()),
-        *(_breaks(ls, place) if settings.break_hints else ()),
+        *((*_breaks(ls, place), *_observed(ls, place)) if settings.break_hints else ()),
     ]
     hints: list[lsp.InlayHint] = []
     for one in found:
@@ -106,5 +108,23 @@ def _breaks(ls: Server, place: Place) -> Iterator[_Hint]:
             known = hints.get(where)
             said = f"{known.tooltip}\n" if known is not None else ""
             word = known.word if known is not None else f"graph break {count}"
-            hints[where] = _Hint(where, word, f"{said}{count} of `{view.region.function}`: {breaking(broken)}")
+            finding = finding_of(ls.engine, view, broken)
+            seen = f" ({compared(finding)})" if finding is not None and finding.sighting is not None else ""
+            hints[where] = _Hint(where, word, f"{said}{count} of `{view.region.function}`: {breaking(broken)}{seen}")
     yield from hints.values()
+
+
+def _observed(ls: Server, place: Place) -> Iterator[_Hint]:
+    """What a run did: `recompiled 6 times`, predicted or not, and breaks that nothing predicts."""
+    for one in ls.engine.diagnostics(place.path):
+        rule, sighting = RULES.get(one.code), one.sighting
+        if rule is None or sighting is None or sighting.passed or sighting.stale:
+            continue
+        if sighting.recompilations:
+            yield _Hint(one.location, _again(sighting.recompilations), compared(one))
+        elif rule.experiment is Experiment.BREAK and one.observed:
+            yield _Hint(one.location, "graph break (observed)", f"{compared(one)}: {one.note or sighting.reason}")
+
+
+def _again(times: int) -> str:
+    return "recompiled once" if times == 1 else f"recompiled {times:,} times"

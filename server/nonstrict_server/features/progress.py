@@ -14,6 +14,7 @@ from lsprotocol import types as lsp
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from nonstrict_server.recording import Traced
     from nonstrict_server.server import Server
 
 _log = logging.getLogger(__name__)
@@ -33,6 +34,7 @@ def register(server: Server) -> None:
     server.on_worked = _Background(server, cancels).worked
     experiments = _Experiments(server, cancels)
     server.on_running.append(experiments.running)
+    server.on_recording.append(_Recording(server, cancels).running)
 
 
 class WorkDone:
@@ -148,6 +150,25 @@ class _Experiments:
 
     def _cancel(self, path: str) -> None:
         self._server.confirmers.cancel(path)
+
+
+class _Recording:
+    """The test or the script that is run with recording."""
+
+    def __init__(self, server: Server, cancels: dict[lsp.ProgressToken, Callable[[], None]]) -> None:
+        self._server = server
+        self._cancels = cancels
+        self._work: WorkDone | None = None
+
+    def running(self, target: Traced | None) -> None:
+        """Something else is run now, or nothing."""
+        if self._work is not None:
+            self._work.end()
+        title = f"nonstrict: tracing {target.name}" if target is not None else ""
+        self._work = WorkDone(self._server, title, self._cancels, self._cancel) if title else None
+
+    def _cancel(self) -> None:
+        self._server.recorder.cancel()
 
 
 def _nothing() -> None:

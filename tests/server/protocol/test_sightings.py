@@ -59,6 +59,14 @@ async def lenses(editor: Editor, uri: str) -> list[str]:
     return [one.command.title for one in found or () if one.command is not None]
 
 
+async def hints(editor: Editor, uri: str) -> list[tuple[int, str, str]]:
+    """The hints of a document: the row, what is said, and what is said when somebody points at it."""
+    whole = types.Range(types.Position(0, 0), types.Position(1000, 0))
+    asked = types.InlayHintParams(types.TextDocumentIdentifier(uri), whole)
+    found = await editor.client.text_document_inlay_hint_async(asked)
+    return [(one.position.line + 1, str(one.label), str(one.tooltip)) for one in found or ()]
+
+
 async def titles(editor: Editor, uri: str, found: list[types.Diagnostic], row: int) -> list[str]:
     here = [one for one in found if one.range.start.line + 1 == row]
     return [action.title for action in await editor.actions(uri, here)]
@@ -92,8 +100,18 @@ async def test_a_run_is_told_as_soon_as_it_is_kept(start: Start, tmp_path: Path,
     assert await titles(editor, uri, found, 6) == offered
 
     said = await lenses(editor, uri)
-    assert any(title.endswith("observed just now, 1 break, 3 recompilations, 14 s") for title in said), said
-    assert any(title.endswith("observed just now, 1 break, 0.5 s, falls back to eager") for title in said)
+    assert "last run just now: 4 graphs · 1 break · 3 recompilations · 14 s compiling" in said
+    assert "last run just now: no graph · 1 break · 0.5 s compiling · falls back to eager" in said
+    hinted = {(row, label): tip for row, label, tip in await hints(editor, uri)}
+    assert hinted[12, "recompiled 3 times"].startswith("observed just now, 3 recompilations, 14 s")
+    assert hinted[13, "graph break (observed)"].startswith("observed just now: ")
+    assert "predicted and observed just now: Unsupported Tensor.item()" in hinted[6, "graph break 1/1"]
+    assert "predicted, not observed: a run just now compiled `calm`" in hinted[18, "graph break 1/1"]
+    listed = await editor.client.workspace_execute_command_async(
+        types.ExecuteCommandParams("nonstrict.showRun", [uri, "unforetold"])
+    )
+    assert [node["text"] for node in listed] == ["NST804", "NST701"]
+    assert "observed just now, 3 recompilations, 14 s" in listed[0]["detail"]
     page = await hover(editor, uri, "unforetold")
     assert "\nin a run just now: 1 graph, 1 break, 3 recompilations, compiled in 14 s" in page
     assert "\n   - observed just now, 3 recompilations, 14 s" in page

@@ -288,6 +288,10 @@ class Folder:
         known = (self._results.get(marked) for marked in self._results.depending_on(path))
         return frozenset[str]().union(*(result.paths for result in known if result is not None))
 
+    def is_involved(self, path: str) -> bool:
+        """Whether a file was read for something that is marked or compiled, there or elsewhere, as far as known now."""
+        return bool(self._results.depending_on(path) or self._results.compiled_in(path))
+
     def marks(self, path: str) -> tuple[Mark, ...]:
         """The marked functions and compiled regions of a file."""
         self._settle(path)

@@ -1,0 +1,160 @@
+"""`trace`: a test or a script is run in the user's interpreter, and what torch compiled stands in the open document."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from nonstrict.confirm.recorded import DIRECTORY as INPUTS
+from nonstrict.confirm.runs.store import DIRECTORY
+from tests.server.protocol.profiles import CODE
+from tests.server.protocol.projects import write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.server.protocol.conftest import Start
+    from tests.server.protocol.editor import Editor
+
+pytestmark = pytest.mark.asyncio
+
+MODEL = """\
+import torch
+
+
+@torch.compile
+def step(x, n):
+    y = x * n
+    print("between")
+    return y.cos()
+
+
+if __name__ == "__main__":
+    for n in range(3):
+        step(torch.ones(3), n)
+"""
+TESTS = """\
+import torch
+
+from model import step
+
+
+class TestStep:
+    def test_once(self):
+        assert step(torch.zeros(3), 1).sum() == 3
+
+
+def test_fails():
+    assert step(torch.zeros(3), 1).sum() == 4
+
+
+def unrelated():
+    return 1
+"""
+UNRELATED = "def test_nothing():\n    assert True\n\n\nif __name__ == '__main__':\n    test_nothing()\n"
+SLEEPER = MODEL.replace(
+    "    for n", "    import os, time\n\n    open('pid', 'w').write(str(os.getpid()))\n    time.sleep(600)\n    for n"
+)
+
+
+async def lenses(editor: Editor, uri: str) -> dict[tuple[int, str], types.Command]:
+    """The lenses of a document, by row and title."""
+    asked = types.CodeLensParams(types.TextDocumentIdentifier(uri))
+    found = await editor.client.text_document_code_lens_async(asked)
+    return {(one.range.start.line + 1, one.command.title): one.command for one in found or () if one.command}
+
+
+async def until(editor: Editor, uri: str, row: int, title: str) -> types.Command:
+    for _ in range(300):
+        found = await lenses(editor, uri)
+        if (row, title) in found:
+            return found[row, title]
+        await asyncio.sleep(0.1)
+    raise AssertionError(found)
+
+
+async def run(editor: Editor, command: types.Command) -> Any:
+    asked = types.ExecuteCommandParams(command.command, command.arguments)
+    return await editor.client.workspace_execute_command_async(asked)
+
+
+@pytest.mark.parametrize(("name", "row", "told"), [("model.py", 11, "3 recompilations"), ("test_model.py", 7, "0 rec")])
+async def test_a_run_is_shown_where_it_was_started(start: Start, tmp_path: Path, name: str, row: int, told: str):
+    root = write(tmp_path / "project", model=MODEL, test_model=TESTS)
+    editor = await start(CODE, root, settings={"interpreter": [sys.executable]}, arguments=["--trusted-workspace"])
+    model, uri = editor.open(root / "model.py"), editor.open(root / name)
+    command = await until(editor, uri, row, "trace")
+    answer = await run(editor, command)
+    assert answer.startswith("Kept 1 compiled function, 1 break, ")
+    titles = [title for _, title in await lenses(editor, model)]
+    (last,) = [title for title in titles if title.startswith("last run")]
+    assert last.startswith("last run just now: ")
+    assert "· 1 break ·" in last
+    assert any(one.name.startswith("model.py") for one in (root / INPUTS).iterdir())
+    assert list((root / DIRECTORY).iterdir())
+    assert (told.startswith("0")) == ("recompilation" not in last)
+    shown = [one.message for one in editor.client.messages]
+    assert f"nonstrict: `{'test_once' if row == 7 else name}`: {answer[0].lower()}{answer[1:]}" in shown
+
+
+async def test_what_fails_is_told_and_kept_all_the_same(start: Start, tmp_path: Path):
+    root = write(tmp_path / "project", model=MODEL, test_model=TESTS)
+    editor = await start(CODE, root, settings={"interpreter": [sys.executable]}, arguments=["--trusted-workspace"])
+    uri = editor.open(root / "test_model.py")
+    await run(editor, await until(editor, uri, 11, "trace"))
+    (message,) = [one.message for one in editor.client.messages if "exit status" in one.message]
+    assert message.startswith("nonstrict: `test_fails` ended with exit status 1; the log holds its output. Kept 1 comp")
+    assert any("assert" in one.message for one in editor.client.log_messages)
+    assert list((root / DIRECTORY).iterdir())
+
+
+async def test_tests_and_scripts_that_compile_nothing_have_no_such_lens(start: Start, tmp_path: Path):
+    root = write(tmp_path / "project", model=MODEL, test_model=TESTS, test_other=UNRELATED)
+    editor = await start(CODE, root, arguments=["--trusted-workspace"])
+    uri = editor.open(root / "test_model.py")
+    await until(editor, uri, 11, "trace")
+    assert [row for row, title in await lenses(editor, uri) if title == "trace"] == [7, 11]
+    assert await lenses(editor, editor.open(root / "test_other.py")) == {}
+
+
+@pytest.mark.parametrize("arguments", [[], ["--untrusted-workspace"]])
+async def test_nothing_is_run_in_a_workspace_that_is_not_trusted(start: Start, tmp_path: Path, arguments: list[str]):
+    root = write(tmp_path / "project", model=MODEL)
+    editor = await start(CODE, root, arguments=arguments)
+    uri = editor.open(root / "model.py")
+    await until(editor, uri, 4, "2 graphs · 1 break · 1 warning")
+    assert not any(title == "trace" for _, title in await lenses(editor, uri))
+    with pytest.raises(JsonRpcException, match="not trusted"):
+        await run(editor, types.Command("", "nonstrict.trace", arguments=[uri, ""]))
+    assert not (root / DIRECTORY).exists()
+
+
+async def test_one_run_at_a_time_which_can_be_ended(start: Start, tmp_path: Path):
+    root = write(tmp_path / "project", model=SLEEPER)
+    editor = await start(CODE, root, settings={"interpreter": [sys.executable]}, arguments=["--trusted-workspace"])
+    uri = editor.open(root / "model.py")
+    running = asyncio.ensure_future(run(editor, await until(editor, uri, 11, "trace")))
+    stop = await until(editor, uri, 11, "tracing (cancel)")
+    while not (root / "pid").exists() or not (root / "pid").read_text():
+        await asyncio.sleep(0.1)
+    with pytest.raises(JsonRpcException, match="`model\\.py` is running"):
+        await run(editor, types.Command("", "nonstrict.trace", arguments=[uri, ""]))
+    await run(editor, stop)
+    assert await running == ""
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((root / "pid").read_text()), 0)
+    await until(editor, uri, 11, "trace")
+
+
+@pytest.mark.parametrize("arguments", [[], [3], ["file:///a.py", "test_a"], ["file:///a.py", {}]])
+async def test_arguments_that_make_no_sense(start: Start, tmp_path: Path, arguments: list[Any]):
+    editor = await start(CODE, write(tmp_path / "project", model=MODEL), arguments=["--trusted-workspace"])
+    with pytest.raises(JsonRpcException) as raised:
+        await run(editor, types.Command("", "nonstrict.trace", arguments=arguments))
+    assert raised.value.code == -32602
