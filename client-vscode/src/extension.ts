@@ -9,6 +9,7 @@ import { Session } from "./editor/session";
 import { Shown } from "./editor/shown";
 import { Status } from "./editor/status";
 import { registerTasks } from "./editor/tasks";
+import { Testing } from "./editor/testing";
 import { registerTracing } from "./editor/tracing";
 import { Verdicts } from "./editor/verdicts";
 
@@ -25,6 +26,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
 		new Status(session),
 		new RegionTree(session),
 		new Verdicts(session),
+		new Testing(session),
 		registerCommands(session, messages),
 		registerExplanations(session, messages),
 		registerFindings(session, messages),

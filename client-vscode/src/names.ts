@@ -49,6 +49,8 @@ export const METHODS = {
 	chain: "nonstrict/chain",
 	regions: "nonstrict/regions",
 	regionsChanged: "nonstrict/regionsChanged",
+	tests: "nonstrict/tests",
+	test: "nonstrict/test",
 	verdicts: "nonstrict/verdicts",
 	verdictsChanged: "nonstrict/verdictsChanged",
 } as const;

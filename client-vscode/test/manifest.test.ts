@@ -52,7 +52,9 @@ test("every group of the pattern is used once", () => {
 test("the commands of the manifest are those of the code, and each is registered once", () => {
 	assert.deepEqual([...commands].sort(), Object.values(COMMANDS).sort());
 	for (const name of Object.keys(COMMANDS)) {
-		const registered = editor.match(new RegExp(`(?:registerCommand|onServer|listing)\\(\\s*COMMANDS\\.${name}\\b`, "g"));
+		const registered = editor.match(
+			new RegExp(`(?:registerCommand|onServer|listing)\\(\\s*COMMANDS\\.${name}\\b`, "g"),
+		);
 		assert.equal(registered?.length, 1, name);
 	}
 });

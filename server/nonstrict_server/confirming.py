@@ -7,6 +7,8 @@ import threading
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from nonstrict.findings import UNEXPLAINED
+from nonstrict_server.conversion import with_verdict
 from nonstrict_server.protocol import RequestFailedError
 from nonstrict_server.regions import reached_from, views
 
@@ -74,13 +76,38 @@ class Confirmers:
         """
         self._allow(path)
         task = await self._server.scheduler.ask(lambda: self._task(path, function))
+        self._start(path, function, task, quiet=quiet)
+        return len(task.diagnostics)
+
+    def _start(self, path: str, function: str, task: _Task, *, quiet: bool = False) -> Confirmer:
+        """Start experiments; who does them."""
         confirmer = self._confirmer(path, task)
         (self._quiet.add if quiet else self._quiet.discard)(path)
         self._asked[path] += 1
         self._tell(path, Running(0, len(task.diagnostics), function))
         alone = all(one.function == function for one in task.diagnostics)
         confirmer.request(path, task.diagnostics, task.sources, function if alone else "")
-        return len(task.diagnostics)
+        return confirmer
+
+    async def tried(self, path: str, function: str) -> tuple[Diagnostic, ...]:
+        """Confirm a function as `confirm` does, and wait: what is found, or the question whether it computes the same.
+
+        Each with its verdict, if there is one.
+
+        Raises:
+            RequestFailedError: experiments are not allowed.
+        """
+        self._allow(path)
+        task = await self._server.scheduler.ask(lambda: self._task(path, function))
+        questions: tuple[Diagnostic, ...] = ()
+        if not task.diagnostics:
+            questions = await in_thread(lambda: _questions(task, path, function))
+            task = task._replace(diagnostics=questions)
+        confirmer = self._start(path, function, task)
+        await self.settled(path)
+        if questions:
+            return tuple(with_verdict(one, confirmer.verdict(one)) for one in questions)
+        return await self._server.scheduler.ask(lambda: reached_from(self._server.engine, path, function))
 
     async def settled(self, path: str) -> None:
         """Wait until no experiments of a file are running."""
@@ -268,6 +295,15 @@ class Confirmers:
             self._tell_status()
         for listener in self._server.on_running:
             listener(path)
+
+
+def _questions(task: _Task, path: str, function: str) -> tuple[Diagnostic, ...]:
+    """Whether a function computes the same when it is compiled, as an experiment is asked."""
+    from nonstrict.check.run import RunOptions, check
+
+    options = RunOptions(jobs=1, probes=True, fixes=None, overlays=task.sources)
+    found = check([path], task.own, options).diagnostics
+    return tuple(one for one in found if one.code == UNEXPLAINED and one.function == function)
 
 
 class _Listener:

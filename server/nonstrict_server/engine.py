@@ -276,6 +276,10 @@ class Engine:
         folder = self.roots.folder_of(path)
         return folder.marks(path) if folder is not None and self.roots.settings_of(path).enable else ()
 
+    def marked_files(self) -> list[str]:
+        """The files of the workspace that are known to hold markers."""
+        return sorted(path for folder in self.roots.folders() for path in folder.marked_files)
+
     def is_involved(self, path: str) -> bool:
         """Whether a file has to do with something that is marked or compiled."""
         folder = self.roots.folder_of(path)

@@ -14,6 +14,7 @@ from nonstrict_server.features import (
     definition,
     documents,
     environment,
+    experiments,
     folders,
     hover,
     inlay_hints,
@@ -48,5 +49,6 @@ ALWAYS = (
     call_hierarchy.register,
     region_map.register,
     verdicts.register,
+    experiments.register,
     environment.register,
 )

@@ -52,6 +52,17 @@ def finding_node(ls: Server, finding: Diagnostic) -> dict[str, Any]:
     return _node(ls, "finding", finding.code, detail, finding.location, (finding,))
 
 
+def range_at(ls: Server, where: Location | None) -> dict[str, Any]:
+    """A place as clients count, the beginning of a document if it is not known; in the thread of the analysis."""
+    line, character, end_line, end_character = (
+        places_of(where, ls.engine.source(where.path), ls.documents.encoding) if where is not None else (0, 0, 0, 0)
+    )
+    return {
+        "start": {"line": line, "character": character},
+        "end": {"line": end_line, "character": end_character},
+    }
+
+
 def _region(ls: Server, view: View) -> dict[str, Any]:
     region = view.region
     if region.missed:
@@ -131,9 +142,6 @@ def _node(
     ls: Server, kind: str, text: str, detail: str, at: Span | Location, found: Sequence[Diagnostic] = ()
 ) -> dict[str, Any]:
     where = at if isinstance(at, Location) else located(ls.engine, at)
-    line, character, end_line, end_character = (
-        places_of(where, ls.engine.source(at.path), ls.documents.encoding) if where is not None else (0, 0, 0, 0)
-    )
     return {
         "kind": kind,
         "text": text,
@@ -142,9 +150,6 @@ def _node(
         "is": kinds_of(found),
         "name": os.path.basename(at.path),
         "uri": ls.documents.uri_of(at.path, where.cell if where is not None else None),
-        "range": {
-            "start": {"line": line, "character": character},
-            "end": {"line": end_line, "character": end_character},
-        },
+        "range": range_at(ls, where),
         "children": [],
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nonstrict.report.verdicts import brief
-from nonstrict_server.positions import places_of
+from nonstrict_server.features.region_map import range_at
 
 if TYPE_CHECKING:
     from nonstrict_server.documents import Place
@@ -43,13 +43,8 @@ def _verdicts(ls: Server, place: Place) -> list[dict[str, Any]]:
 
 
 def _told(ls: Server, one: Judged) -> dict[str, Any]:
-    where = one.finding.location
-    line, character, end_line, end_character = places_of(where, ls.engine.source(where.path), ls.documents.encoding)
     return {
-        "range": {
-            "start": {"line": line, "character": character},
-            "end": {"line": end_line, "character": end_character},
-        },
+        "range": range_at(ls, one.finding.location),
         "code": one.finding.code,
         "status": one.verdict.status.value,
         "text": brief(one.verdict),

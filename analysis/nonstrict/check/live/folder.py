@@ -288,6 +288,11 @@ class Folder:
         known = (self._results.get(marked) for marked in self._results.depending_on(path))
         return frozenset[str]().union(*(result.paths for result in known if result is not None))
 
+    @property
+    def marked_files(self) -> tuple[str, ...]:
+        """The files that are known to hold markers."""
+        return self._results.files
+
     def is_involved(self, path: str) -> bool:
         """Whether a file was read for something that is marked or compiled, there or elsewhere, as far as known now."""
         return bool(self._results.depending_on(path) or self._results.compiled_in(path))

@@ -86,6 +86,11 @@ class Results:
         """The result of a file, perhaps out of date."""
         return self._known.get(path)
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files of which there are results."""
+        return tuple(self._known)
+
     def is_current(self, path: str) -> bool:
         """Whether the result of a file holds for the texts as they are."""
         return path in self._known and path not in self._stale

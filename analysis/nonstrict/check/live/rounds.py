@@ -201,9 +201,8 @@ class _Work:
         changed: set[str] = set()
         for number, verdict in verdicts.items():
             diagnostic = self._diagnostics[number]
-            if diagnostic.code == UNEXPLAINED:
-                continue
-            if self._of.verdicts.put(round_, diagnostic, self._sources, verdict, kept.get(number)):
+            is_new = self._of.verdicts.put(round_, diagnostic, self._sources, verdict, kept.get(number))
+            if is_new and diagnostic.code != UNEXPLAINED:
                 changed.add(diagnostic.location.path)
         for path in sorted(changed):
             self._request.on_verdicts(path)

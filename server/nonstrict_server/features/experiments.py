@@ -1,0 +1,105 @@
+"""Marked functions and regions as tests: requests `nonstrict/tests` for the list, `nonstrict/test` to run one.
+
+A test is what `nonstrict.confirmFunction` runs. It fails if a finding is confirmed, passes if all are refuted, and is
+skipped if nothing could be decided. A function without findings is asked whether it computes the same when it is
+compiled.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nonstrict.findings import Status
+from nonstrict.report.verdicts import brief, sentence
+from nonstrict_server.features.region_map import range_at
+from nonstrict_server.parameters import address_of, field_of
+from nonstrict_server.protocol import InvalidParamsError
+from nonstrict_server.regions import located, views
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nonstrict.findings import Diagnostic, Location
+    from nonstrict_server.server import Server
+
+TESTS, TEST = "nonstrict/tests", "nonstrict/test"
+
+
+def register(server: Server) -> None:
+    """Answer the requests."""
+    server.feature(TESTS)(tests)
+    server.feature(TEST)(test)
+
+
+async def tests(ls: Server, _: Any) -> list[dict[str, Any]]:
+    """The functions of the workspace that can be tried, by file and line.
+
+    Each has a `function`, the `uri` and the `range` where it stands, and a `detail`: what makes it one. There are none
+    where no experiments may be run.
+    """
+    return await ls.scheduler.ask(lambda: list(_tests(ls)))
+
+
+async def test(ls: Server, params: Any) -> dict[str, Any]:
+    """Try the `function` of the document `uri` and wait for the end.
+
+    The `outcome` is `passed`, `failed` or `skipped`. The `findings` that decided it have a `text`, and the `uri` and
+    `range` where they stand; `reasons` say why nothing was decided of others.
+
+    Raises:
+        InvalidParamsError: `uri` or `function` is missing.
+        RequestFailedError: no experiments may be run.
+    """
+    function = field_of(params, "function")
+    if not isinstance(function, str) or not function:
+        raise InvalidParamsError("`function` has to be the name of a function")
+    found = await ls.confirmers.tried(ls.documents.place_of(address_of(params)).path, function)
+    return await ls.scheduler.ask(lambda: _result(ls, found))
+
+
+def _tests(ls: Server) -> Iterator[dict[str, Any]]:
+    """In the thread of the analysis."""
+    known: dict[tuple[str, str], tuple[Location, str]] = {}
+    for view in views(ls.engine):
+        where = located(ls.engine, view.region.defined or view.region.span)
+        if where is not None and view.region.function and not view.region.missed:
+            known.setdefault((view.region.span.path, view.region.function), (where, "compiled"))
+    compiled = {(where.path, function) for (_, function), (where, _) in known.items()} | known.keys()
+    for path in ls.engine.marked_files():
+        for mark in ls.engine.marks(path):
+            if (path, mark.function) not in compiled:
+                known.setdefault((path, mark.function), (mark.definition or mark.location, mark.api))
+    for (path, function), (where, detail) in sorted(known.items(), key=lambda one: one[1][0]):
+        if not ls.confirmers.hindrance(path):
+            address, place = ls.documents.uri_of(path), ls.documents.uri_of(where.path, where.cell)
+            told = {"function": function, "detail": detail, "address": address, "uri": place}
+            yield {**told, "range": range_at(ls, where)}
+
+
+def _result(ls: Server, found: Iterable[Diagnostic]) -> dict[str, Any]:
+    """In the thread of the analysis."""
+    found = tuple(found)
+    by_status = {status: [one for one in found if _status(one) is status] for status in (*Status, None)}
+    if by_status[Status.CONFIRMED]:
+        outcome = "failed"
+    elif by_status[Status.INCONCLUSIVE] or by_status[None] or not found:
+        outcome = "skipped"
+    else:
+        outcome = "passed"
+    undecided = (one.verdict for one in by_status[Status.INCONCLUSIVE])
+    return {
+        "outcome": outcome,
+        "findings": [_finding(ls, one) for one in by_status[Status.CONFIRMED]],
+        "reasons": list(dict.fromkeys(brief(verdict) for verdict in undecided if verdict is not None)),
+    }
+
+
+def _finding(ls: Server, one: Diagnostic) -> dict[str, Any]:
+    where = one.location
+    told = sentence(one.verdict, one.function) if one.verdict is not None else ""
+    uri = ls.documents.uri_of(where.path, where.cell)
+    return {"text": f"{one.code}: {one.message}\n{told}", "uri": uri, "range": range_at(ls, where)}
+
+
+def _status(one: Diagnostic) -> Status | None:
+    return one.verdict.status if one.verdict is not None else None
