@@ -13,7 +13,8 @@ export interface Trial extends Pick<Node, "uri" | "range"> {
 /** How it went. */
 export interface Trialled {
 	readonly outcome: "passed" | "failed" | "skipped";
-	readonly findings: readonly (Pick<Node, "uri" | "range"> & { readonly text: string })[];
+	/** What was confirmed, each with its place. */
+	readonly findings: readonly string[];
 	/** Why nothing was decided of others. */
 	readonly reasons: readonly string[];
 }

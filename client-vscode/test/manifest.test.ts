@@ -123,7 +123,7 @@ test("every setting says what it is, what it defaults to, and where it may be se
 });
 
 test("the settings are those that the server reads, and those of the extension itself", () => {
-	const own = ["path", "importStrategy", "args", "trace.server", "verdicts.enable"];
+	const own = ["path", "importStrategy", "args", "trace.server", "verdicts.enable", "testing.enable"];
 	const server = readFileSync("../server/nonstrict_server/settings.py", "utf8");
 	for (const name of Object.keys(settings).map((key) => key.replace("nonstrict.", ""))) {
 		assert.ok(own.includes(name) || server.includes(`"${name}"`), name);

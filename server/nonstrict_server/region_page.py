@@ -10,6 +10,7 @@ from nonstrict.report.regions import breaking
 from nonstrict.rules.base import DOCUMENTATION_URL
 from nonstrict_server.conversion import verdict_line
 from nonstrict_server.regions import finding_of, located, state_of
+from nonstrict_server.summaries import placed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -80,6 +81,4 @@ def _link(ls: Server, span: Span) -> str:
 
 def _address(ls: Server, where: Location) -> str:
     """`[layers.py:20](file:///…/layers.py#L20)`."""
-    cell = f" cell {where.cell}" if where.cell is not None else ""
-    name = f"{os.path.basename(where.path)}{cell}:{where.row}"
-    return f"[{name}]({ls.documents.uri_of(where.path, where.cell)}#L{where.row})"
+    return f"[{placed(where)}]({ls.documents.uri_of(where.path, where.cell)}#L{where.row})"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nonstrict.check.live.results import Mark
-    from nonstrict.findings import Diagnostic
+    from nonstrict.findings import Diagnostic, Location
     from nonstrict_server.confirming import Running
     from nonstrict_server.regions import View
 
@@ -24,6 +24,12 @@ _ORIGINS = {
     "default": "default value",
     "receiver": "attribute",
 }
+
+
+def placed(where: Location) -> str:
+    """`layers.py:20`, `notes.ipynb cell 3:20`."""
+    cell = f" cell {where.cell}" if where.cell is not None else ""
+    return f"{os.path.basename(where.path)}{cell}:{where.row}"
 
 
 def counted(findings: Sequence[Diagnostic]) -> str:

@@ -27,6 +27,14 @@ export function drawsVerdicts(uri: vscode.Uri): boolean {
 	return vscode.workspace.getConfiguration(undefined, uri).get(VERDICTS_SETTING) !== false;
 }
 
+/** The setting that says whether functions are listed as tests. */
+export const TESTING_SETTING = `${ID}.testing.enable`;
+
+/** Whether functions are listed as tests. */
+export function listsTests(): boolean {
+	return vscode.workspace.getConfiguration().get(TESTING_SETTING) !== false;
+}
+
 /** Whether messages may pop up. */
 export function showsNotifications(): boolean {
 	return vscode.workspace.getConfiguration(ID).get("showNotifications") !== "off";

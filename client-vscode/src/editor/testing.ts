@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import { byDocument, nameOf, type Trial, type Trialled, told } from "../experiments";
 import { COMMANDS, DISPLAY_NAME, ID, METHODS } from "../names";
 import type { Client } from "./client";
+import { listsTests, TESTING_SETTING } from "./configuration";
 import type { Session } from "./session";
 
 /** Changes that follow each other within this time are one (ms). */
@@ -29,6 +30,7 @@ export class Testing implements vscode.Disposable {
 			session.onPhase(later),
 			session.onClient((client) => client.onNotification(METHODS.regionsChanged, later)),
 			vscode.languages.onDidChangeDiagnostics(later),
+			vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration(TESTING_SETTING) && later()),
 		);
 	}
 
@@ -43,7 +45,7 @@ export class Testing implements vscode.Disposable {
 	}
 
 	private async refresh(): Promise<void> {
-		const { client } = this.session;
+		const client = listsTests() ? this.session.client : undefined;
 		const found = await client?.sendRequest<Trial[]>(METHODS.tests, {}).catch(() => undefined);
 		if (client === undefined || found === undefined) {
 			this.controller.items.replace([]);
@@ -99,7 +101,7 @@ export class Testing implements vscode.Disposable {
 		const asked = { uri: trial.address, function: trial.function };
 		try {
 			const answer = await client.sendRequest<Trialled>(METHODS.test, asked);
-			report(run, item, { trial, answer, client, taken: Date.now() - begun });
+			report(run, item, { trial, answer, taken: Date.now() - begun });
 		} catch (error) {
 			run.errored(item, new vscode.TestMessage(error instanceof Error ? error.message : String(error)));
 		} finally {
@@ -129,11 +131,10 @@ export class Testing implements vscode.Disposable {
 interface Report {
 	readonly trial: Trial;
 	readonly answer: Trialled;
-	readonly client: Client;
 	readonly taken: number;
 }
 
-function report(run: vscode.TestRun, item: vscode.TestItem, { trial, answer, client, taken }: Report): void {
+function report(run: vscode.TestRun, item: vscode.TestItem, { trial, answer, taken }: Report): void {
 	switch (answer.outcome) {
 		case "passed":
 			run.passed(item, taken);
@@ -141,12 +142,8 @@ function report(run: vscode.TestRun, item: vscode.TestItem, { trial, answer, cli
 		case "failed":
 			run.failed(
 				item,
-				answer.findings.map(({ text, uri, range }) => {
-					const message = new vscode.TestMessage(text);
-					const converter = client.protocol2CodeConverter;
-					message.location = new vscode.Location(converter.asUri(uri), converter.asRange(range));
-					return message;
-				}),
+				// They stand at the function: where the finding is, its verdict is drawn already.
+				answer.findings.map((finding) => new vscode.TestMessage(finding)),
 				taken,
 			);
 			break;

@@ -15,9 +15,10 @@ from nonstrict_server.features.region_map import range_at
 from nonstrict_server.parameters import address_of, field_of
 from nonstrict_server.protocol import InvalidParamsError
 from nonstrict_server.regions import located, views
+from nonstrict_server.summaries import placed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
     from nonstrict.findings import Diagnostic, Location
     from nonstrict_server.server import Server
@@ -43,8 +44,8 @@ async def tests(ls: Server, _: Any) -> list[dict[str, Any]]:
 async def test(ls: Server, params: Any) -> dict[str, Any]:
     """Try the `function` of the document `uri` and wait for the end.
 
-    The `outcome` is `passed`, `failed` or `skipped`. The `findings` that decided it have a `text`, and the `uri` and
-    `range` where they stand; `reasons` say why nothing was decided of others.
+    The `outcome` is `passed`, `failed` or `skipped`. `findings` are texts about what was confirmed, with its place;
+    `reasons` say why nothing was decided of others.
 
     Raises:
         InvalidParamsError: `uri` or `function` is missing.
@@ -54,7 +55,7 @@ async def test(ls: Server, params: Any) -> dict[str, Any]:
     if not isinstance(function, str) or not function:
         raise InvalidParamsError("`function` has to be the name of a function")
     found = await ls.confirmers.tried(ls.documents.place_of(address_of(params)).path, function)
-    return await ls.scheduler.ask(lambda: _result(ls, found))
+    return _result(found)
 
 
 def _tests(ls: Server) -> Iterator[dict[str, Any]]:
@@ -76,9 +77,7 @@ def _tests(ls: Server) -> Iterator[dict[str, Any]]:
             yield {**told, "range": range_at(ls, where)}
 
 
-def _result(ls: Server, found: Iterable[Diagnostic]) -> dict[str, Any]:
-    """In the thread of the analysis."""
-    found = tuple(found)
+def _result(found: Sequence[Diagnostic]) -> dict[str, Any]:
     by_status = {status: [one for one in found if _status(one) is status] for status in (*Status, None)}
     if by_status[Status.CONFIRMED]:
         outcome = "failed"
@@ -89,16 +88,15 @@ def _result(ls: Server, found: Iterable[Diagnostic]) -> dict[str, Any]:
     undecided = (one.verdict for one in by_status[Status.INCONCLUSIVE])
     return {
         "outcome": outcome,
-        "findings": [_finding(ls, one) for one in by_status[Status.CONFIRMED]],
+        "findings": [_finding(one) for one in by_status[Status.CONFIRMED]],
         "reasons": list(dict.fromkeys(brief(verdict) for verdict in undecided if verdict is not None)),
     }
 
 
-def _finding(ls: Server, one: Diagnostic) -> dict[str, Any]:
-    where = one.location
+def _finding(one: Diagnostic) -> str:
+    """`model.py:8: NST104: ...`, and below it what was seen."""
     told = sentence(one.verdict, one.function) if one.verdict is not None else ""
-    uri = ls.documents.uri_of(where.path, where.cell)
-    return {"text": f"{one.code}: {one.message}\n{told}", "uri": uri, "range": range_at(ls, where)}
+    return f"{placed(one.location)}: {one.code}: {one.message}\n{told}"
 
 
 def _status(one: Diagnostic) -> Status | None:

@@ -120,10 +120,11 @@ def _observed(ls: Server, place: Place) -> Iterator[_Hint]:
         rule, sighting = RULES.get(one.code), one.sighting
         if rule is None or sighting is None or sighting.passed or sighting.stale:
             continue
+        told = f"{compared(one)}: {sighting.reason}" if one.observed else compared(one)
         if sighting.recompilations:
-            yield _Hint(one.location, _again(sighting.recompilations), compared(one))
+            yield _Hint(one.location, _again(sighting.recompilations), told)
         elif rule.experiment is Experiment.BREAK and one.observed:
-            yield _Hint(one.location, "graph break (observed)", f"{compared(one)}: {one.note or sighting.reason}")
+            yield _Hint(one.location, "graph break (observed)", told)
 
 
 def _again(times: int) -> str:

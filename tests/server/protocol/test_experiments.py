@@ -77,10 +77,9 @@ async def test_what_can_be_tried(start: Start, tmp_path: Path):
     editor = await start(CODE, root, settings={"interpreter": [sys.executable]}, arguments=["--trusted-workspace"])
     uri = editor.open(root / "model.py")
     await editor.diagnostics(uri)
+    found = await listed(editor)
     for _ in range(100):
-        found = await listed(editor)
-        if len(found) == 4:
-            break
+        found = await listed(editor) if len(found) < 4 else found
     told = [(one["uri"].rpartition("/")[2], one["function"], one["detail"]) for one in found]
     assert told == [
         ("calm.py", "calm", "compiled"),
@@ -100,9 +99,8 @@ async def test_a_confirmed_finding_fails_a_test(start: Start, tmp_path: Path):
         answer = await tried(editor, uri, function)
         assert answer.outcome == "failed"
         (finding,) = answer.findings
-        assert finding.text.startswith("NST104: ")
-        assert "eager" in finding.text
-        assert (finding.uri, finding.range.start.line) == (uri, 7)
+        assert finding.startswith("model.py:8: NST104: ")
+        assert "eager 3, compiled 2" in finding
     editor.change(uri, MODEL.replace("x * SCALE", "x * 2"))
     assert (await tried(editor, uri, "scaled")).outcome == "passed"
 

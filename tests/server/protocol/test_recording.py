@@ -71,12 +71,13 @@ async def lenses(editor: Editor, uri: str) -> dict[tuple[int, str], types.Comman
 
 
 async def until(editor: Editor, uri: str, row: int, title: str) -> types.Command:
+    found = await lenses(editor, uri)
     for _ in range(300):
-        found = await lenses(editor, uri)
         if (row, title) in found:
-            return found[row, title]
+            break
         await asyncio.sleep(0.1)
-    raise AssertionError(found)
+        found = await lenses(editor, uri)
+    return found[row, title]
 
 
 async def run(editor: Editor, command: types.Command) -> Any:

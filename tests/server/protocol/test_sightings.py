@@ -103,7 +103,7 @@ async def test_a_run_is_told_as_soon_as_it_is_kept(start: Start, tmp_path: Path,
     assert "last run just now: 4 graphs · 1 break · 3 recompilations · 14 s compiling" in said
     assert "last run just now: no graph · 1 break · 0.5 s compiling · falls back to eager" in said
     hinted = {(row, label): tip for row, label, tip in await hints(editor, uri)}
-    assert hinted[12, "recompiled 3 times"].startswith("observed just now, 3 recompilations, 14 s")
+    assert hinted[12, "recompiled 3 times"].startswith("observed just now, 3 recompilations, 14 s: ")
     assert hinted[13, "graph break (observed)"].startswith("observed just now: ")
     assert "predicted and observed just now: Unsupported Tensor.item()" in hinted[6, "graph break 1/1"]
     assert "predicted, not observed: a run just now compiled `calm`" in hinted[18, "graph break 1/1"]

@@ -1,0 +1,91 @@
+"""The Testing view: marked functions and compiled regions are tests, which experiments decide."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.workbench.driving import COMPILING
+from tests.workbench.projects import write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.workbench.conftest import Open
+    from tests.workbench.driving import Workbench
+
+MODEL = """\
+import torch
+
+SCALE = 2.0
+
+
+@torch._dynamo.nonstrict_trace
+def scaled(x):
+    return x * SCALE
+
+
+@torch.compile(fullgraph=True)
+def region(x):
+    return scaled(x)
+
+
+def set_scale(value):
+    global SCALE
+    SCALE = value
+
+
+def main():
+    region(torch.ones(3))
+    set_scale(3.0)
+    region(torch.ones(3))
+"""
+CALM = """\
+import torch
+
+
+@torch.compile
+def calm(x):
+    return x + 1
+
+
+@torch.compile
+def unknown(x):
+    return x + len(open("missing.txt").read())
+
+
+def main():
+    calm(torch.ones(3))
+"""
+
+
+def rows(workbench: Workbench, text: str | re.Pattern[str]) -> Locator:
+    """The rows of the view that say something."""
+    return workbench.page.locator(".test-explorer .monaco-list-row", has_text=text)
+
+
+@pytest.mark.pictures
+def test_functions_are_tests(open_workbench: Open, project: Path):
+    write(project, model=MODEL, calm=CALM)
+    workbench = open_workbench(project)
+    workbench.open_file("model.py")
+    expect(workbench.lens("1 finding")).to_be_visible()
+    workbench.run("Testing: Focus on Test Explorer View")
+    expect(rows(workbench, "calm.py")).to_be_visible()
+    workbench.run("Test: Run All Tests")
+    for name, outcome in (("model.py", "failed"), ("calm.py", "passed")):
+        icon = rows(workbench, name).locator(f".codicon-testing-{outcome}-icon")
+        expect(icon.first).to_be_visible(timeout=COMPILING)
+        workbench.expand(rows(workbench, name))
+    outcomes = {"region": "failed", "scaled": "failed", "calm": "passed", "unknown": "skipped"}
+    for name, outcome in outcomes.items():
+        row = rows(workbench, re.compile(rf"^\s*{name}(?!\.)"))
+        expect(row.locator(f".codicon-testing-{outcome}-icon").first).to_be_visible()
+    expect(workbench.page.locator(".part.panel")).to_contain_text("unknown: no inputs")
+    rows(workbench, re.compile(r"^\s*scaled")).click()
+    workbench.page.keyboard.press("Enter")
+    expect(workbench.page.locator("body")).to_contain_text("eager 3, compiled 2")
+    workbench.picture("testing", height=640)
