@@ -29,64 +29,7 @@ from playwright.sync_api import Browser, expect, sync_playwright  # noqa: E402
 from tests.workbench.code_server import CodeServer, Place, install, missing, packaged  # noqa: E402
 from tests.workbench.conftest import CHROMIUM, SETTINGS  # noqa: E402
 from tests.workbench.driving import COMPILING, PATIENCE, Workbench  # noqa: E402
-
-#: A plain region that breaks twice.
-TRAIN = """\
-import torch
-
-from layers import Net
-
-net = Net()
-
-
-@torch.compile
-def step(x):
-    y = net(x)
-    print("loss", y.sum().item())
-    return y * 2
-
-
-def main():
-    for size in (4, 8):
-        step(torch.ones(size, 8))
-
-
-if __name__ == "__main__":
-    main()
-"""
-LAYERS = """\
-import torch
-
-
-class Net(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = torch.nn.Linear(8, 8)
-
-    def forward(self, x):
-        return self.linear(x).relu()
-"""
-#: Another file of the project: a region of its own.
-OTHER = """\
-import torch
-
-from layers import Net
-
-net = Net()
-
-
-@torch.compile
-def evaluate_{number}(x, threshold):
-    y = net(x)
-    if y.mean() > threshold:
-        return y
-    return y + {number}
-
-
-def run_{number}():
-    return evaluate_{number}(torch.ones(3, 8), 0.5)
-"""
-FILES = 15
+from tests.workbench.projects import FILES, training  # noqa: E402
 
 
 class Times(NamedTuple):
@@ -94,17 +37,6 @@ class Times(NamedTuple):
 
     breaks: float
     verdict: float
-
-
-def project(folder: Path) -> Path:
-    """Write the project of fifteen files."""
-    folder.mkdir()
-    (folder / "pyproject.toml").write_text('[project]\nname = "training"\nversion = "1"\n', encoding="utf-8")
-    (folder / "train.py").write_text(TRAIN, encoding="utf-8")
-    (folder / "layers.py").write_text(LAYERS, encoding="utf-8")
-    for number in range(FILES - 2):
-        (folder / f"evaluation{number}.py").write_text(OTHER.format(number=number), encoding="utf-8")
-    return folder
 
 
 def timed(browser: Browser, server: CodeServer, folder: Path) -> Times:
@@ -161,7 +93,7 @@ def main() -> None:
         server = CodeServer(place, SETTINGS)
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(CHROMIUM))
         folders = (Path(made) / f"training{number}" for number in range(options.times))
-        found = [timed(browser, server, project(folder)) for folder in folders]
+        found = [timed(browser, server, training(folder)) for folder in folders]
         browser.close()
         server.close()
     page = page_of(found)

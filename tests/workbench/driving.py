@@ -236,13 +236,14 @@ class Workbench:
         """The page that an extension shows."""
         return self.page.frame_locator("iframe.webview.ready").frame_locator("iframe#active-frame")
 
-    def picture(self, name: str, height: int = 640) -> None:
-        """Take a picture of the editors and the panel for the extension's page, where one is asked for."""
+    def picture(self, name: str, height: int = 640, *, side_bar: bool = False) -> None:
+        """Take a picture of the editors and the panel, and perhaps of the side bar, where one is asked for."""
         folder = os.environ.get("WORKBENCH_PICTURES")
         if not folder:
             return
         size = self.page.viewport_size
-        self.run("View: Toggle Primary Side Bar Visibility")
+        if not side_bar:
+            self.run("View: Toggle Primary Side Bar Visibility")
         self.page.set_viewport_size({"width": PICTURE_WIDTH, "height": height})
         for message in self.notification().all():
             message.hover()
@@ -253,7 +254,8 @@ class Workbench:
         self.page.screenshot(path=Path(folder) / f"{name}.png", animations="disabled", caret="hide")
         if size:
             self.page.set_viewport_size(size)
-        self.run("View: Toggle Primary Side Bar Visibility")
+        if not side_bar:
+            self.run("View: Toggle Primary Side Bar Visibility")
 
     def cells(self) -> Locator:
         """The cells of the active notebook."""

@@ -179,3 +179,73 @@ def write_notebook(path: Path, *cells: str) -> None:
     kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     notebook = {"cells": made, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
     path.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+#: A plain region that breaks twice.
+TRAIN = """\
+import torch
+
+from layers import Net
+
+net = Net()
+
+
+@torch.compile
+def step(x):
+    y = net(x)
+    print("loss", y.sum().item())
+    return y * 2
+
+
+def main():
+    for size in (4, 8):
+        step(torch.ones(size, 8))
+
+
+if __name__ == "__main__":
+    main()
+"""
+LAYERS = """\
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.linear(x).relu()
+"""
+#: Another file of the project: a region of its own.
+OTHER = """\
+import torch
+
+from layers import Net
+
+net = Net()
+
+
+@torch.compile
+def evaluate_{number}(x, threshold):
+    y = net(x)
+    if y.mean() > threshold:
+        return y
+    return y + {number}
+
+
+def run_{number}():
+    return evaluate_{number}(torch.ones(3, 8), 0.5)
+"""
+FILES = 15
+
+
+def training(folder: Path) -> Path:
+    """Write a project of fifteen files with plain regions; its folder."""
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text('[project]\nname = "training"\nversion = "1"\n', encoding="utf-8")
+    (folder / "train.py").write_text(TRAIN, encoding="utf-8")
+    (folder / "layers.py").write_text(LAYERS, encoding="utf-8")
+    for number in range(FILES - 2):
+        (folder / f"evaluation{number}.py").write_text(OTHER.format(number=number), encoding="utf-8")
+    return folder
