@@ -22,6 +22,10 @@ class Abilities(NamedTuple):
     progresses: bool
     refreshes_lenses: bool
     refreshes_hints: bool
+    refreshes_tokens: bool
+    registers_symbols: bool
+    nests_symbols: bool
+    registers_tokens: bool
     resolves_edits: bool
     versioned_edits: bool
     asks_before_edits: bool
@@ -52,6 +56,10 @@ def abilities_of(client: lsp.ClientCapabilities) -> Abilities:
         progresses=has("window.work_done_progress"),
         refreshes_lenses=has("workspace.code_lens.refresh_support"),
         refreshes_hints=has("workspace.inlay_hint.refresh_support"),
+        refreshes_tokens=has("workspace.semantic_tokens.refresh_support"),
+        registers_symbols=has("text_document.document_symbol.dynamic_registration"),
+        nests_symbols=has("text_document.document_symbol.hierarchical_document_symbol_support"),
+        registers_tokens=has("text_document.semantic_tokens.dynamic_registration"),
         resolves_edits="edit" in (resolved or ()) and has("text_document.code_action.data_support"),
         versioned_edits=has("workspace.workspace_edit.document_changes"),
         asks_before_edits=has("workspace.workspace_edit.document_changes")

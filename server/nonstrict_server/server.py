@@ -86,6 +86,8 @@ class Server(LanguageServer):
         self.shown: dict[Target, tuple[str, Showing]] = {}
         #: Whether the client was asked to pull the diagnostics of closed files too; None before it was asked at all.
         self.pulled_workspace: bool | None = None
+        #: The methods of features that the client was told of since it initialised, as the user wants them.
+        self.switched_on: set[str] = set()
         #: Called on the loop when the user opened, changed or closed a file.
         self.on_edited: list[Callable[[str], None]] = []
         #: Called on the loop when diagnostics of some files may be others for another reason (`None`: all of them).
@@ -270,10 +272,11 @@ def initialize(ls: Server, params: lsp.InitializeParams) -> None:
     """Prepare the parts, and announce only what this client is to use."""
     import asyncio
 
-    from nonstrict_server.features import code_actions, diagnostics, publishing
+    from nonstrict_server.features import code_actions, diagnostics, publishing, switched
 
     ls.begin(params, asyncio.get_running_loop())
     code_actions.announce(ls)
+    switched.announce(ls)
     if ls.abilities.pulls:
         diagnostics.announce(ls)
     else:

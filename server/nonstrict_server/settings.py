@@ -27,6 +27,8 @@ class ClientSettings(NamedTuple):
     code_lens: bool = True
     inlay_hints: bool = True
     break_hints: bool = True
+    symbols: bool = True
+    tokens: bool = False
     fix_all: bool = True
     syntax_errors: bool = True
     show_messages: bool = True
@@ -56,6 +58,8 @@ def client_settings(value: object, root: str = "") -> ClientSettings:
         code_lens=given.flag("codeLens.enable", True),
         inlay_hints=given.flag("inlayHints.enable", True),
         break_hints=given.flag("inlayHints.graphBreaks", True),
+        symbols=given.flag("documentSymbols.enable", True),
+        tokens=given.flag("semanticTokens.enable", False),
         fix_all=given.flag("fixAll", True),
         syntax_errors=given.flag("syntaxErrors", True),
         show_messages=notifications != "off",

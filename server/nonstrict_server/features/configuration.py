@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as lsp
 
 from nonstrict_server.conversion import converted
-from nonstrict_server.features import contents, diagnostics, watched_files
+from nonstrict_server.features import contents, diagnostics, switched, watched_files
 from nonstrict_server.positions import places_of
 from nonstrict_server.settings import SECTION, client_settings, section_of
 
@@ -34,6 +34,7 @@ def register(server: Server) -> None:
 def initialized(ls: Server, params: lsp.InitializedParams) -> None:
     """The client is ready for requests."""
     diagnostics.serve(ls)
+    switched.serve(ls)
     registrations: list[lsp.Registration] = [*watched_files.registrations(ls), *contents.registrations(ls)]
     if ls.abilities.registers_configuration:
         options = lsp.DidChangeConfigurationRegistrationOptions(section=SECTION)
@@ -41,7 +42,7 @@ def initialized(ls: Server, params: lsp.InitializedParams) -> None:
     if registrations:
         ls.client_register_capability(lsp.RegistrationParams(registrations))
     if not ask_for_settings(ls):
-        diagnostics.register_with_client(ls)
+        _register(ls)
 
 
 def did_change_configuration(ls: Server, params: lsp.DidChangeConfigurationParams) -> None:
@@ -91,8 +92,14 @@ async def _ask(ls: Server) -> None:
 
 
 def _after(ls: Server) -> None:
-    diagnostics.register_with_client(ls)
+    _register(ls)
     ls.changed(None)
+
+
+def _register(ls: Server) -> None:
+    """Have the client ask for what the user wants by now."""
+    diagnostics.register_with_client(ls)
+    switched.register_with_client(ls)
 
 
 class _Mistakes:

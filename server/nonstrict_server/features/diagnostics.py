@@ -19,7 +19,8 @@ IDENTIFIER = "nonstrict"
 #: How long a first report waits for what other files lead to, in seconds.
 _PATIENCE = 10.0
 _REGISTRATION = "nonstrict-diagnostics"
-_SELECTOR: lsp.DocumentSelector = (
+#: The documents that the analysis reads.
+SELECTOR: lsp.DocumentSelector = (
     lsp.TextDocumentFilterLanguage("python"),
     lsp.TextDocumentFilterLanguage("markdown"),
     lsp.TextDocumentFilterLanguage("restructuredtext"),
@@ -64,7 +65,7 @@ def register_with_client(ls: Server) -> None:
     options = lsp.DiagnosticRegistrationOptions(
         inter_file_dependencies=True,
         workspace_diagnostics=whole,
-        document_selector=_SELECTOR,
+        document_selector=SELECTOR,
         identifier=IDENTIFIER,
     )
     registration = lsp.Registration(_REGISTRATION, lsp.TEXT_DOCUMENT_DIAGNOSTIC, options)

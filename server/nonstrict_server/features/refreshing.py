@@ -1,4 +1,4 @@
-"""Tells clients that pull, and those that show lenses, hints, regions or verdicts, what is out of date."""
+"""Tells clients that pull, and those that show lenses, hints, tokens, regions or verdicts, what is out of date."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ class _Refresher:
         self._lenses: asyncio.TimerHandle | None = None
         self._running: dict[str, Running | None] = {}
         self._task: asyncio.Task[None] | None = None
+        #: Whether the user wanted names to be coloured when the client was told last.
+        self._coloured = False
 
     def changed(self, paths: frozenset[str] | None) -> None:
         """Diagnostics of some files (`None`: all) may be others."""
@@ -89,6 +91,12 @@ class _Refresher:
         abilities = self._server.abilities
         self._send(self._server.workspace_code_lens_refresh, if_able=abilities.refreshes_lenses)
         self._send(self._server.workspace_inlay_hint_refresh, if_able=abilities.refreshes_hints)
+        coloured = any(settings.tokens for settings in self._server.settings.values())
+        self._send(
+            self._server.workspace_semantic_tokens_refresh,
+            if_able=abilities.refreshes_tokens and (coloured or self._coloured),
+        )
+        self._coloured = coloured
         self._send(lambda _: self._server.protocol.notify(region_map.CHANGED, {}), if_able=abilities.maps_regions)
         self._send(lambda _: self._server.protocol.notify(verdicts.CHANGED, {}), if_able=abilities.draws_verdicts)
 

@@ -51,6 +51,7 @@ class EditorClient(LanguageClient):
         self.feature(types.WORKSPACE_APPLY_EDIT)(_apply_edit)
         self.feature(types.WORKSPACE_CODE_LENS_REFRESH)(_refresh_lenses)
         self.feature(types.WORKSPACE_INLAY_HINT_REFRESH)(_refresh_hints)
+        self.feature(types.WORKSPACE_SEMANTIC_TOKENS_REFRESH)(_refresh_tokens)
         self.feature("nonstrict/verdictsChanged")(_refresh_verdicts)
         self._listening: asyncio.Task[bytes] | None = None
 
@@ -101,6 +102,10 @@ def _refresh_lenses(client: EditorClient, _: None) -> None:
 
 def _refresh_hints(client: EditorClient, _: None) -> None:
     client.refreshed["hints"] = client.refreshed.get("hints", 0) + 1
+
+
+def _refresh_tokens(client: EditorClient, _: None) -> None:
+    client.refreshed["tokens"] = client.refreshed.get("tokens", 0) + 1
 
 
 def _refresh_verdicts(client: EditorClient, _: object) -> None:
