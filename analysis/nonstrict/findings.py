@@ -302,6 +302,11 @@ class Diagnostic(NamedTuple):
     sighting: Sighting | None = None
 
 
+def with_advice(message: str, advice: str) -> str:
+    """A message and what to do about it, a clause each, as sentences."""
+    return f"{message}. {advice[0].upper()}{advice[1:]}." if advice else f"{message}."
+
+
 class Line(NamedTuple):
     """A line of the analysed code of a file, from 1; columns are UTF-8 bytes, -1 where they are not known."""
 

@@ -256,7 +256,7 @@ def test_nothing_is_changed_where_settings_fix(project: Path):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"selct": []}, "unknown key `selct`. Did you mean `select`?"),
+        ({"selct": []}, "unknown key `selct`. Write `select`."),
         ({"select": ["NST999"]}, "NST999"),
         ({"fail-on": 3}, "bad value for `fail-on`"),
         ({1: 2}, "the key `1` of the settings is not a text."),

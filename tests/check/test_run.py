@@ -95,7 +95,9 @@ def test_selection(fake: Fake, fields: dict[str, Any], expected: list[str]):
 
 
 def test_a_rule_that_does_not_exist_is_an_error_with_advice(fake: Fake):
-    with pytest.raises(ConfigurationError, match=r"no rule is called `NST999`. `nonstrict rule --all`"):
+    with pytest.raises(
+        ConfigurationError, match=r"no rule is called `NST999`. Correct the name; `nonstrict rule --all`"
+    ):
         checked("BAD\n", select=("NST999",))
     Path("nonstrict.toml").write_text("\nignore = ['global-tensr-capture']\n")
     settings = settings_in(os.getcwd(), ["nonstrict.toml"])

@@ -72,9 +72,9 @@ def test_options_decide_the_status(nonstrict: Command, project: Path, arguments:
     [
         (["gone.py"], "gone.py: does not exist"),
         (["--select", "NST999"], "no rule is called `NST999`"),
-        (["--select", "io-side-efect"], "Did you mean `io-side-effect`?"),
+        (["--select", "io-side-efect"], "Write `io-side-effect`."),
         (["--config", "gone.toml"], "does not exist"),
-        (["--config", "selct = []"], "Did you mean `select`?"),
+        (["--config", "selct = []"], "Write `select`."),
         (["--output-format", "yaml"], "`yaml` is not a value of --output-format"),
         (["--output-format", "ful"], "Did you mean `full`?"),
         (["--nonsense"], "there is no option `--nonsense`."),
@@ -121,7 +121,7 @@ def test_a_wrong_configuration_is_a_finding_on_its_line(nonstrict: Command, proj
     run = nonstrict("check")
     assert run.status == 2
     assert "nonstrict.toml:3:1" in run.out
-    assert "Did you mean `ignore`?" in run.out
+    assert "help: write `ignore`" in run.out
     (finding,) = json.loads(nonstrict("check", "--output-format", "json").out)
     assert (finding["code"], finding["location"]["row"]) == ("NST903", 3)
     (project / "nonstrict.toml").write_text("[[[")

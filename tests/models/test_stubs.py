@@ -179,4 +179,5 @@ def test_what_a_model_cannot_say_is_told_with_its_line(text, row, message):
         stubs.read("acme.pyi", HEAD + text, "acme")
     assert caught.value.row == row
     assert message in caught.value.message
-    assert caught.value.advice
+    assert caught.value.advice[:1].islower()
+    assert not caught.value.advice.endswith(".")

@@ -177,7 +177,7 @@ def test_nothing_was_compiled(run_pytest: Pytest):
 def test_a_configuration_that_is_wrong(run_pytest: Pytest):
     run = run_pytest({**FILES, "nonstrict.toml": "selekt = []"}, "--nonstrict", "-k", "test_net")
     assert (run.status, run.results) == (1, {"test_net": "PASSED"})
-    assert "nonstrict.toml:1:1: unknown key `selekt`. Did you mean `select`?" in section(run)[0]
+    assert "nonstrict.toml:1:1: unknown key `selekt`. Write `select`." in section(run)[0]
 
 
 def test_a_session_that_exceeds_the_budget_fails(run_pytest: Pytest):

@@ -77,7 +77,7 @@ def test_mistakes_are_told_at_their_place(tmp_path: Path, entry: str, message: s
     (mistake,) = caught.value.diagnostics
     assert (mistake.code, mistake.location.row, mistake.location.column) == ("NST903", 4, column)
     assert message in mistake.message
-    assert "Write for instance `budget = {" in mistake.help
+    assert "write for instance `budget = {" in mistake.help
 
 
 WRITTEN = """\

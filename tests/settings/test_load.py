@@ -93,6 +93,11 @@ NST104 = "error"
     )
 
 
+def is_clause(advice: str) -> bool:
+    """Whether advice is one, as in every other finding, and holds in editors too, where a run does not stop."""
+    return advice[:1].islower() and not advice.endswith((".", "?")) and "checked" not in advice
+
+
 def test_models_are_files_next_to_the_configuration(tmp_path: Path):
     model = written(tmp_path / "models" / "acme.pyi", "def report(value: float) -> None: ...\n")
     written(tmp_path / "nonstrict.toml", 'models = ["models/acme.pyi"]\n')
@@ -120,7 +125,7 @@ def test_a_model_that_cannot_be_used_is_told_with_its_line(tmp_path: Path):
     (mistake,) = mistakes_of(tmp_path)
     assert (mistake.location.path, mistake.location.row, mistake.location.column) == (str(model), 3, 17)
     assert mistake.message == "`Missing` is not defined"
-    assert mistake.help
+    assert is_clause(mistake.help)
 
 
 def test_a_wrong_model_of_the_command_line_is_told_with_its_line(tmp_path: Path):
@@ -184,13 +189,13 @@ def test_mistakes_are_reported_on_their_line(tmp_path: Path, text: str, row: int
     assert (mistake.code, mistake.severity, mistake.location.path) == ("NST903", Severity.ERROR, str(path))
     assert mistake.message.startswith(message)
     assert (mistake.location.row, mistake.location.column) == (row, column)
-    assert mistake.help
+    assert is_clause(mistake.help)
 
 
 def test_a_close_key_is_suggested_and_all_mistakes_are_reported(tmp_path: Path):
     written(tmp_path / "pyproject.toml", "[project]\nselect = 1\n\n[tool.nonstrict]\nextend_select = []\nselect = 1\n")
     first, second = mistakes_of(tmp_path)
-    assert first.help == "Did you mean `extend-select`?"
+    assert first.help == "write `extend-select`"
     assert (first.location.row, second.location.row) == (5, 6)
 
 
@@ -211,9 +216,7 @@ def test_a_named_file_must_exist_and_concern_us(tmp_path: Path):
 def test_assignments(tmp_path: Path):
     settings = settings_from_assignment(default_settings(str(tmp_path)), 'fail-on = "note"')
     assert settings.fail_on is Severity.NOTE
-    with pytest.raises(
-        ConfigurationError, match=r"--config 'fial-on = 1': unknown key `fial-on`\. Did you mean `fail-on`\?"
-    ):
+    with pytest.raises(ConfigurationError, match=r"--config 'fial-on = 1': unknown key `fial-on`\. Write `fail-on`\."):
         settings_from_assignment(default_settings(str(tmp_path)), "fial-on = 1")
 
 

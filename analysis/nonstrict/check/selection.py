@@ -159,8 +159,8 @@ def _resolved(selector: str, settings: Settings, rules: Mapping[str, Rule]) -> l
     from nonstrict.settings.load import misnamed_rule
 
     close = get_close_matches(plain, [*rules, *(rule.name for rule in rules.values())], n=1, cutoff=0.7)
-    advice = f"Did you mean `{close[0]}`?" if close else "`nonstrict rule --all` lists the rules."
-    advice = "Name them one by one, with commas between them." if len(selector.split()) > 1 else advice
+    advice = f"write `{close[0]}`" if close else "correct the name; `nonstrict rule --all` lists the rules"
+    advice = "name them one by one, with commas between them" if len(selector.split()) > 1 else advice
     raise misnamed_rule(settings, selector, f"no rule is called `{selector}`", advice)
 
 

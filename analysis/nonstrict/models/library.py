@@ -40,7 +40,7 @@ class Models:
         for path in paths:
             module = module_of(path)
             if not all(part.isidentifier() for part in module.split(".")):
-                advice = "Name the file after the module that it describes, as `acme.kernels.pyi`."
+                advice = "name the file after the module that it describes, as `acme.kernels.pyi`"
                 raise ModelError(path, 1, 1, f"`{module}` is not a name of a module", advice)
             own.setdefault(module, {}).update(stubs.read(path, _text(path), module))
         for module, entries in own.items():
@@ -229,9 +229,9 @@ def _text(path: str) -> str:
         with open(path, encoding="utf-8-sig") as file:
             return file.read()
     except OSError as error:
-        raise ModelError(path, 1, 1, f"The model cannot be read: {error.strerror}", "Name a file that can.") from None
+        raise ModelError(path, 1, 1, f"The model cannot be read: {error.strerror}", "name another file") from None
     except UnicodeDecodeError:
-        raise ModelError(path, 1, 1, "The model is not UTF-8", "Save it as UTF-8.") from None
+        raise ModelError(path, 1, 1, "The model is not UTF-8", "save it as UTF-8") from None
 
 
 #: Our own models; projects that bring none share them.

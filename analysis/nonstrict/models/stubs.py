@@ -88,7 +88,7 @@ def described(path: str, text: str, module: str) -> Described:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         row, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
         told = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise ModelError(path, row, column, f"The model is not valid Python: {told}", "Mend the line.") from None
+        raise ModelError(path, row, column, f"The model is not valid Python: {told}", "mend the line") from None
     reader = _Reader(path, module, tree.body)
     return Described(reader.entries, reader)
 
@@ -142,7 +142,7 @@ class _Reader:
                     pass
                 case _:
                     raise self._wrong(
-                        statement, "A model only describes names", "Write functions, classes, `NAME: TYPE` here."
+                        statement, "A model only describes names", "write functions, classes or `NAME: TYPE` here"
                     )
 
     def _add(
@@ -150,7 +150,7 @@ class _Reader:
     ) -> str:
         """An entry; its key."""
         if not name:
-            raise self._wrong(node, "Only names can be described", "Write `NAME: TYPE` or `NAME = OTHER_NAME`.")
+            raise self._wrong(node, "Only names can be described", "write `NAME: TYPE` or `NAME = OTHER_NAME`")
         key = f"{within}{name}"
         told = CallEffect(effect.doing, effect.what) if effect is not None else None
         self.entries[key] = Entry(f"{self._module}.{key}", form, told, returns)
@@ -163,7 +163,7 @@ class _Reader:
                 self._imported[alias.asname or name] = name
             return
         if statement.level or statement.module is None:
-            raise self._wrong(statement, "A model imports by whole names only", "Write the name of the module out.")
+            raise self._wrong(statement, "A model imports by whole names only", "write the name of the module out")
         for alias in statement.names:
             target = f"{statement.module}.{alias.name}"
             self._imported[alias.asname or alias.name] = target
@@ -177,7 +177,7 @@ class _Reader:
         module, _, name = meant.rpartition(".")
         if module in _VOCABULARY and name not in _VOCABULARY[module]:
             names = ", ".join(f"`{one}`" for one in sorted(_VOCABULARY[module]))
-            raise self._wrong(node, f"`{module}` has no `{name}`", f"It has {names}.")
+            raise self._wrong(node, f"`{module}` has no `{name}`", f"write one of {names}")
 
     def _assign(self, targets: list[ast.expr], value: ast.expr, within: str) -> None:
         """Another name for something that is described, or for an effect."""
@@ -202,7 +202,7 @@ class _Reader:
 
     def _function(self, node: _Function, within: str) -> None:
         if not all(isinstance(part, ast.Pass) or _is_constant(part) for part in node.body):
-            raise self._wrong(node.body[0], "Functions of a model have no body", "Write `...` in its place.")
+            raise self._wrong(node.body[0], "Functions of a model have no body", "write `...` in its place")
         effect, others = self._decorators(node, within)
         earlier = self.entries.get(f"{within}{node.name}") if _OVERLOAD in others else None
         is_method = self.entries[within[:-1]].form is Form.CLASS if within else False
@@ -244,7 +244,7 @@ class _Reader:
             meant = self._meant(decorator, within) if _chain(decorator) else ""
             if meant not in _REACHED and meant not in (_MODULE, _SURROUNDS):
                 told = f"`{ast.unparse(decorator)}` says nothing that models know"
-                raise self._wrong(decorator, told, f"Use those of {' and '.join(f'`{one}`' for one in _VOCABULARY)}.")
+                raise self._wrong(decorator, told, f"use those of {' and '.join(f'`{one}`' for one in _VOCABULARY)}")
             others.add(meant)
         return found, frozenset(others)
 
@@ -258,7 +258,7 @@ class _Reader:
         phrase = call.args[0] if len(call.args) == 1 and not call.keywords else None
         if isinstance(phrase, ast.Constant) and isinstance(phrase.value, str) and phrase.value.strip():
             return effect(phrase.value)
-        raise self._wrong(call, f"`{name}` takes one phrase", 'Write for instance `@io("reads a file")`.')
+        raise self._wrong(call, f"`{name}` takes one phrase", 'write for instance `@io("reads a file")`')
 
     def _word(self, name: str) -> Effect | None:
         module, _, word = self._outside(name).rpartition(".")
@@ -278,7 +278,7 @@ class _Reader:
         node = node.value if isinstance(node, ast.Subscript) else node
         chain = _chain(node)
         if not chain:
-            raise self._wrong(node, f"`{ast.unparse(node)}` is not a name", "Write a name, or one behind dots.")
+            raise self._wrong(node, f"`{ast.unparse(node)}` is not a name", "write a name, or one behind dots")
         first = chain.partition(".")[0]
         for scope in _scopes(within):
             if f"{scope}{first}" in self._defined:
@@ -289,7 +289,7 @@ class _Reader:
             return imported
         if hasattr(builtins, first):
             return f"builtins.{chain}"
-        raise self._wrong(node, f"`{chain}` is not defined", "Describe it in this file, or import it.")
+        raise self._wrong(node, f"`{chain}` is not defined", "describe it in this file, or import it")
 
     def _annotation(self, node: ast.expr | None) -> str:
         """The word that an annotation of a parameter is; other types of parameters are for people."""
@@ -317,7 +317,7 @@ class _Reader:
         try:
             return ast.parse(text, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            raise self._wrong(node, f"`{text}` is not a type", "Write the name of a class.") from None
+            raise self._wrong(node, f"`{text}` is not a type", "write the name of a class") from None
 
     def _wrong(self, node: ast.AST, message: str, advice: str) -> ModelError:
         row, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, cast
 
+from nonstrict.findings import with_advice
 from nonstrict.settings.document import Document
 from nonstrict.settings.errors import ConfigurationError, Place, invalid
 from nonstrict.settings.model import Settings, default_settings
@@ -81,9 +82,9 @@ def settings_from_assignment(base: Settings, assignment: str) -> Settings:
         return _by_user(base, Document(_GIVEN[0], assignment, parsed(_GIVEN[0], assignment, advice="")))
     except ConfigurationError as error:
         detail = error.diagnostics[0] if error.diagnostics else None
-        advice = f" {detail.help}" if detail and detail.help else ""
         reason = f"{_elsewhere(detail)}{detail.message}" if detail else str(error)
-        raise ConfigurationError(f"--config '{assignment}': {reason}.{advice}") from None
+        told = with_advice(f"--config '{assignment}': {reason}", detail.help if detail else "")
+        raise ConfigurationError(told) from None
 
 
 def settings_from_values(base: Settings, values: Mapping[str, object]) -> Settings:
@@ -95,7 +96,7 @@ def settings_from_values(base: Settings, values: Mapping[str, object]) -> Settin
     try:
         return _by_user(base, Document(_GIVEN[1], "", values))
     except ConfigurationError as error:
-        told = (f"{_elsewhere(one)}{one.message}. {one.help}".rstrip() for one in error.diagnostics)
+        told = (with_advice(f"{_elsewhere(one)}{one.message}", one.help) for one in error.diagnostics)
         raise ConfigurationError("\n".join(told)) from None
 
 
@@ -119,7 +120,7 @@ def misnamed_rule(settings: Settings, selector: str, message: str, advice: str) 
         place = find_quoted(_read(settings.source), selector)
         if place is not None:
             return configuration_error([invalid(settings.source, place, message, advice)])
-    return ConfigurationError(f"{message}. {advice}")
+    return ConfigurationError(with_advice(message, advice))
 
 
 def _text_if_ours(path: str) -> str | None:
@@ -137,10 +138,10 @@ def _read(path: str) -> str:
     except FileNotFoundError:
         raise ConfigurationError(f"{path} does not exist. Name a configuration file that does.") from None
     except OSError as error:
-        reason = f"The file cannot be read: {error.strerror or error}"
+        reason, advice = f"The file cannot be read: {error.strerror or error}", "put a file there that can be read"
     except UnicodeDecodeError as error:
-        reason = f"The file is not valid TOML: not UTF-8 at byte {error.start}"
-    raise configuration_error([invalid(path, Place(), reason, "Nothing was checked.")])
+        reason, advice = f"The file is not valid TOML: not UTF-8 at byte {error.start}", "save it as UTF-8"
+    raise configuration_error([invalid(path, Place(), reason, advice)])
 
 
 def _settings_of(path: str, text: str, seen: tuple[str, ...]) -> Settings | None:
@@ -155,7 +156,9 @@ def _settings_of(path: str, text: str, seen: tuple[str, ...]) -> Settings | None
         table = cast("dict[str, object]", tool)["nonstrict"]
         if not isinstance(table, dict):
             document = Document(path, text, {}, ("tool",))
-            raise configuration_error([document.mistake("nonstrict", "`tool.nonstrict` must be a table")])
+            raise configuration_error(
+                [document.mistake("nonstrict", "`tool.nonstrict` must be a table", "write `[tool.nonstrict]`")]
+            )
         document = Document(path, text, cast("dict[str, object]", table), ("tool", "nonstrict"))
     root = os.path.dirname(path)
     base = default_settings(root)
@@ -170,15 +173,15 @@ def _settings_of(path: str, text: str, seen: tuple[str, ...]) -> Settings | None
 def _extended(document: Document, target: str, seen: tuple[str, ...]) -> Settings:
     """The settings that a file extends."""
     if target in seen:
-        mistake = document.mistake("extend", "`extend` leads back to this file", "Break the circle.")
+        mistake = document.mistake("extend", "`extend` leads back to this file", "name another file")
         raise configuration_error([mistake])
     if not os.path.isfile(target):
         message = f"`extend` names {target}, which does not exist"
-        raise configuration_error([document.mistake("extend", message, "Name an existing TOML file.")])
+        raise configuration_error([document.mistake("extend", message, "name an existing TOML file")])
     settings = _settings_of(target, _read(target), seen)
     if settings is None:
         message = f"`extend` names {target}, which has no [tool.nonstrict] table"
-        raise configuration_error([document.mistake("extend", message, "Add the table, or name another file.")])
+        raise configuration_error([document.mistake("extend", message, "add the table, or name another file")])
     return settings
 
 
@@ -198,7 +201,7 @@ def _applied(base: Settings, document: Document, root: str) -> Settings:
         try:
             fields[option.field] = checked(option, value, root)
         except BadValueError as error:
-            advice = f"Write for instance `{option.example}`."
+            advice = f"write for instance `{option.example}`"
             mistakes.append(document.mistake(key, f"bad value for `{key}`: {error}", advice, part=error.part))
     mistakes += _wrong_models(fields.get("models", ()))
     if mistakes:
@@ -224,7 +227,7 @@ def _refuse_other_version(document: Document) -> None:
 
     if not is_fulfilled(required, __version__):
         message = f"this is nonstrict {__version__}, and `required-version` asks for `{required}`"
-        raise configuration_error([document.mistake("required-version", message, "Install a version that it allows.")])
+        raise configuration_error([document.mistake("required-version", message, "install a version that it allows")])
 
 
 def _wrong_models(paths: Sequence[str]) -> list[Diagnostic]:
@@ -248,7 +251,7 @@ def configuration_error(mistakes: Sequence[Diagnostic]) -> ConfigurationError:
 
 def _line(mistake: Diagnostic) -> str:
     where = mistake.location
-    return f"{where.path}:{where.row}:{where.column}: {mistake.message}. {mistake.help}".rstrip()
+    return with_advice(f"{where.path}:{where.row}:{where.column}: {mistake.message}", mistake.help)
 
 
 def _nearest_key(key: str) -> str:
@@ -258,4 +261,4 @@ def _nearest_key(key: str) -> str:
     from nonstrict.settings.options import OPTIONS
 
     close = get_close_matches(key.replace("_", "-"), OPTIONS, n=1, cutoff=0.65)
-    return f"Did you mean `{close[0]}`?" if close else "`nonstrict config` lists the keys."
+    return f"write `{close[0]}`" if close else "remove the key; `nonstrict config` lists the known ones"

@@ -12,7 +12,7 @@ _POSITION = re.compile(r"\s*\(at line (\d+), column (\d+)\)|\s*\(at end of docum
 _HEADER = re.compile(r"\s*\[([^\[\]]+)\]\s*(#.*)?$")
 
 
-def parsed(path: str, text: str, advice: str = "Correct the file; nothing was checked.") -> dict[str, Any]:
+def parsed(path: str, text: str, advice: str = "correct the file") -> dict[str, Any]:
     """The document; `advice` is what to do where it cannot be read.
 
     Raises:
