@@ -188,13 +188,21 @@ def _moved(places: tuple[Related, ...], at: Callable[[Span], Span]) -> tuple[Rel
 
 
 def merged(parts: Sequence[Looked]) -> Looked:
-    """What several examinations looked at: a place counts as missed if none of them knows what is compiled there."""
+    """What several examinations looked at: a place counts as missed if none of them knows what is compiled there.
+
+    Of a region that several tell of otherwise, what the one says that knows most, whichever came first.
+    """
     known: dict[tuple[Span, Span, str], Region] = {}
     for region in (region for part in parts for region in part.regions):
         before = known.get(region.key)
-        if before is None or (before.missed and not region.missed) or (before.graphs is None and region.graphs):
+        if before is None or (region != before and _rank(region) < _rank(before)):
             known[region.key] = region
     resolved = {region.site for region in known.values() if not region.missed}
     kept = (region for region in known.values() if not region.missed or region.site not in resolved)
     marks = frozenset[Span]().union(*(part.marks for part in parts))
     return Looked(tuple(sorted(kept, key=lambda region: (region.span, region.function))), marks)
+
+
+def _rank(region: Region) -> tuple[object, ...]:
+    """What is known of a region is better the lower this is; the order is total."""
+    return bool(region.missed), region.graphs is None, not region.wasted, region.graphs or (), repr(region)

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 from lsprotocol import types as lsp
 from pygls.uris import from_fs_path, to_fs_path
 
+from nonstrict.text.source import SourceKind, source_kind
 from nonstrict_server.buffers import Buffer
 from nonstrict_server.protocol import InvalidParamsError
 
@@ -121,8 +122,13 @@ class Documents:
     # -- documents ----------------------------------------------------------------------------------------------------
 
     def open(self, document: lsp.TextDocumentItem) -> str:
-        """Take a document; its path."""
+        """Take a document; its path.
+
+        What JupyterLab opens under the name of a notebook is the Python text of all its cells.
+        """
         path = self._path(document.uri, document.language_id)
+        if document.language_id == "python" and source_kind(path) is not SourceKind.PYTHON:
+            path += ".py"
         self._buffers[document.uri] = Buffer(document.text, document.version, self.encoding)
         self._paths[document.uri] = path
         self._addresses[path] = document.uri

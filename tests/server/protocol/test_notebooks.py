@@ -8,9 +8,9 @@ import pytest
 from lsprotocol import types
 
 from tests.server.protocol.editor import codes
-from tests.server.protocol.profiles import CODE
+from tests.server.protocol.profiles import CODE, PROFILES, Profile
 from tests.server.protocol.projects import CLEAN, write
-from tests.server.units import range_of
+from tests.server.units import range_of, words_at
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -136,3 +136,20 @@ async def test_a_finding_is_disabled_in_its_cell(start: Start, tmp_path: Path):
     assert (touched or set(action.edit.changes or {})) == {second}
     notebook.type(second, SECOND + "  # nonstrict: ignore[NST101]")
     assert await editor.diagnostics(second) == []
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=str)
+async def test_the_text_of_all_cells_is_python(start: Start, tmp_path: Path, profile: Profile):
+    """As JupyterLab opens a notebook, whose file holds something else."""
+    root = write(tmp_path / "project", clean=CLEAN)
+    (root / "work.ipynb").write_text('{"cells": [], "metadata": {}, "nbformat": 4}')
+    editor = await start(profile, root)
+    uri = editor.open((root / "work.ipynb").as_uri(), FIRST + "\n\n\n" + SECOND)
+    (found,) = await editor.until(uri, bool)
+    assert found.code == "NST101"
+    text = editor.documents[uri].text
+    assert words_at(text, found.range, editor.encoding) == "SCALE"
+    assert found.range.start.line == text.count("\n")
+    editor.change(uri, FIRST)
+    await editor.until(uri, lambda found: not found)
+    editor.close(uri)
