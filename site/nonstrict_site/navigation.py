@@ -56,6 +56,7 @@ def _guides() -> list[Entry]:
         {
             "In an editor": [
                 {"Set up an editor": "editors.md"},
+                {"Other editors": "other-editors.md"},
                 {"While you edit": "watch.md"},
                 {"Fixes": "fixes.md"},
             ]
