@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from lsprotocol import types
@@ -107,9 +107,8 @@ async def test_a_run_is_told_as_soon_as_it_is_kept(start: Start, tmp_path: Path,
     assert hinted[13, "graph break (observed)"].startswith("observed just now: ")
     assert "predicted and observed just now: Unsupported Tensor.item()" in hinted[6, "graph break 1/1"]
     assert "predicted, not observed: a run just now compiled `calm`" in hinted[18, "graph break 1/1"]
-    listed = await editor.client.workspace_execute_command_async(
-        types.ExecuteCommandParams("nonstrict.showRun", [uri, "unforetold"])
-    )
+    asked = types.ExecuteCommandParams("nonstrict.showRun", [uri, "unforetold"])
+    listed: Any = await editor.client.workspace_execute_command_async(asked)
     assert [node["text"] for node in listed] == ["NST804", "NST701"]
     assert "observed just now, 3 recompilations, 14 s" in listed[0]["detail"]
     page = await hover(editor, uri, "unforetold")
