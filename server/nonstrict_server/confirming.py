@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from nonstrict.findings import UNEXPLAINED
 from nonstrict_server.conversion import with_verdict
+from nonstrict_server.interpreters import Interpreters
 from nonstrict_server.protocol import RequestFailedError
 from nonstrict_server.regions import reached_from, views
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from nonstrict.findings import Diagnostic
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
+    from nonstrict_server.interpreters import Interpreter
     from nonstrict_server.server import Server
 
 _T = TypeVar("_T")
@@ -47,12 +49,13 @@ class _Task(NamedTuple):
 
 
 class Confirmers:
-    """The confirmers of all folders. Used on the loop; only `verdict` is for the thread of the analysis."""
+    """The confirmers of all folders. Used on the loop; what says so is for the thread of the analysis."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
         #: by the roots of a folder of the workspace and of a sub-project in it
         self._by_root: dict[tuple[str, str], tuple[tuple[object, ...], Confirmer]] = {}
+        self._interpreters = Interpreters()
         self._quiet: set[str] = set()
         #: How many requests of a file have not ended: one that another supersedes ends after that one has begun.
         self._asked: Counter[str] = Counter()
@@ -176,10 +179,25 @@ class Confirmers:
             confirmer.close()
 
     def hindrance(self, path: str) -> str:
-        """Why no experiments are run with a file, empty if they may be."""
+        """Why no experiments are offered for a file, empty if they are; in the thread of the analysis."""
+        forbidden = self.forbidden(path)
+        if forbidden:
+            return forbidden
+        interpreter = self.interpreter_of(path)
+        return interpreter.hindrance if interpreter is not None else ""
+
+    def forbidden(self, path: str) -> str:
+        """Why the user wants no experiments with a file, empty if they may be run."""
         if not self._server.trusted:
             return UNTRUSTED
         return SWITCHED_OFF if self._server.settings_of(path).confirm == "off" else ""
+
+    def interpreter_of(self, path: str) -> Interpreter | None:
+        """Where experiments with a file are run, as of a moment ago; in the thread of the analysis."""
+        folder = self._server.engine.roots.folder_of(path)
+        if folder is None:
+            return None
+        return self._interpreters.of(folder.projects.of(path), self._may_start_its_python)
 
     def device_of(self, root: str, path: str) -> str:
         """The device that experiments with a file run on, as far as it is known."""
@@ -190,9 +208,9 @@ class Confirmers:
         return "cuda" if cuda else "cpu"
 
     def _allow(self, path: str) -> None:
-        hindrance = self.hindrance(path)
-        if hindrance:
-            raise RequestFailedError(hindrance)
+        forbidden = self.forbidden(path)
+        if forbidden:
+            raise RequestFailedError(forbidden)
 
     def _task(self, path: str, function: str) -> _Task:
         """Gather what is needed; in the thread of the analysis."""
@@ -200,8 +218,11 @@ class Confirmers:
         folder = engine.roots.folder_of(path)
         if folder is None:
             raise RequestFailedError("the configuration of the folder is not valid")
-        found = reached_from(engine, path, function)
         own = folder.projects.of(path)
+        interpreter = self._interpreters.of(own, self._may_start_its_python, anew=True)
+        if interpreter.hindrance:
+            raise RequestFailedError(interpreter.hindrance)
+        found = reached_from(engine, path, function)
         return _Task(folder.root, folder.settings, own, found, folder.opened())
 
     def _confirmer(self, path: str, task: _Task) -> Confirmer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types as lsp
 
@@ -21,6 +21,16 @@ if TYPE_CHECKING:
 
 #: The annotation of edits that the client shows before it makes them.
 _ASKED = "nonstrict"
+
+
+class Question(NamedTuple):
+    """What edits are shown under before they are made, and what to look for in them; no label is no question."""
+
+    label: str = ""
+    description: str = ""
+
+
+_NO_QUESTION = Question()
 
 
 def can_make(ls: Server, edits: Iterable[LocatedEdit]) -> bool:
@@ -73,7 +83,7 @@ def workspace_edit(
     edits: Sequence[LocatedEdit],
     sources: Mapping[str, Source],
     versions: Mapping[str, int | None],
-    question: str = "",
+    question: Question = _NO_QUESTION,
 ) -> lsp.WorkspaceEdit:
     """Some edits as one of the client, which shows them under a `question` first if there is one and it can.
 
@@ -88,9 +98,10 @@ def workspace_edit(
         changes.setdefault(uri, []).append(_text_edit(ls, edit, sources[where.path]))
     if not ls.abilities.versioned_edits:
         return lsp.WorkspaceEdit(changes=changes)
-    asks = bool(question) and ls.abilities.asks_before_edits
+    asks = bool(question.label) and ls.abilities.asks_before_edits
+    asked = lsp.ChangeAnnotation(question.label, needs_confirmation=True, description=question.description or None)
     return lsp.WorkspaceEdit(
-        change_annotations={_ASKED: lsp.ChangeAnnotation(question, needs_confirmation=True)} if asks else None,
+        change_annotations={_ASKED: asked} if asks else None,
         document_changes=[
             lsp.TextDocumentEdit(
                 lsp.OptionalVersionedTextDocumentIdentifier(uri, versions.get(uri)),

@@ -60,8 +60,7 @@
 
   (goto-char (flymake-diagnostic-beg (car (flymake-diagnostics))))
   (let* ((offered (eglot-code-actions (flymake-diagnostic-beg (car (flymake-diagnostics)))
-                                      (flymake-diagnostic-end (car (flymake-diagnostics)))
-                                      "quickfix"))
+                                      (flymake-diagnostic-end (car (flymake-diagnostics)))))
          (action (seq-find (lambda (one) (string-match-p (getenv "ACTION") (plist-get one :title))) offered)))
     (unless (plist-get action :edit)
       (setq action (jsonrpc-request (server) :codeAction/resolve action)))

@@ -41,7 +41,7 @@ import torch
 def region(x):
     "\U0001d494 é"; return scaled.scaled(x) + 1
 """
-SUPPRESS, MEND = "Disable for this line", "Pass `SCALE` as an argument"
+SUPPRESS, MEND = "Disable NST101 for this line", "Pass `SCALE` as an argument"
 
 
 def neovim() -> str | None:

@@ -7,7 +7,13 @@ import sys
 
 import pytest
 
-from nonstrict.knowledge.torch_version import installed_torch, release_numbers, site_packages, torch_version
+from nonstrict.knowledge.torch_version import (
+    installed_torch,
+    lacks_torch,
+    release_numbers,
+    site_packages,
+    torch_version,
+)
 
 VERSION_PY = "__version__ = '{}'\ndebug = False\n"
 
@@ -113,3 +119,46 @@ def test_versions():
     assert release_numbers("nightly") == ()
     assert torch_version("nightly") is None
     assert str(torch_version("2.13")) == "2.13"
+
+
+@pytest.fixture
+def bare(tmp_path, monkeypatch):
+    """An interpreter in an environment without torch, of a user who has no packages of their own."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("PYTHONPATH", "PYTHONUSERBASE", "APPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "bare" / "lib" / "python3.12" / "site-packages").mkdir(parents=True)
+    (tmp_path / "bare" / "bin").mkdir()
+    python = tmp_path / "bare" / "bin" / "python"
+    python.write_text("#!/bin/sh\n", encoding="utf-8")
+    python.chmod(0o755)
+    return python
+
+
+def test_an_interpreter_surely_has_no_torch(bare):
+    assert lacks_torch(str(bare))
+    environment(bare.parents[2], "2.13.0", name="bare")
+    assert not lacks_torch(str(bare))
+
+
+@pytest.mark.parametrize("where", ["user", "path", "linked", "editable"])
+def test_torch_may_be_elsewhere(bare, tmp_path, monkeypatch, where):
+    packages = bare.parents[1] / "lib" / "python3.12" / "site-packages"
+    if where == "user":
+        environment(tmp_path / "home", "2.13.0", name=".local")
+    elif where == "path":
+        monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{environment(tmp_path, '2.13.0', name='more')}")
+    elif where == "linked":
+        (packages / "easy-install.pth").write_text(f"{environment(tmp_path, '2.13.0', name='more')}\n")
+    else:
+        (packages / "torch-2.14.0a0.dist-info").mkdir()
+    assert not lacks_torch(str(bare))
+
+
+def test_nothing_is_sure_of_an_interpreter_whose_packages_are_not_found(bare, tmp_path):
+    assert not lacks_torch(str(tmp_path / "nowhere" / "bin" / "python"))
+    script = tmp_path / "tools" / "bin" / "python"
+    script.parent.mkdir(parents=True)
+    script.write_text("#!/bin/sh\n", encoding="utf-8")
+    script.chmod(0o755)
+    assert not lacks_torch(str(script))

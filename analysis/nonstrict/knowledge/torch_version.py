@@ -130,6 +130,20 @@ def active_interpreter() -> str:
     return sys.executable
 
 
+def lacks_torch(python: str) -> bool:
+    """Whether an interpreter surely has no torch: where its packages lie is known, and torch is in none of the places.
+
+    Those of its user and of PYTHONPATH count too, as experiments see them. Nothing is executed.
+    """
+    import shutil
+
+    if shutil.which(python) is None:
+        return False
+    own = next((found for prefix in _prefixes_of(python) if (found := _packages_of(prefix))), None) or []
+    places = (*own, *_packages_of_user(), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))
+    return bool(own) and not any(_in_directory(one) or _from_metadata(one) for one in places)
+
+
 _INTERPRETERS = (os.path.join("bin", "python"), os.path.join("Scripts", "python.exe"), "python.exe")
 _LIBRARIES = ("lib", "lib64", os.path.join("local", "lib"))
 _PACKAGE_DIRECTORIES = frozenset({"site-packages", "dist-packages"})
@@ -182,6 +196,16 @@ def _packages_of(prefix: str) -> list[str]:
         base = home if os.path.isdir(os.path.join(home, "Lib")) else os.path.dirname(home)
         found += [path for path in _direct_packages(base) if path not in found]
     return found
+
+
+def _packages_of_user() -> list[str]:
+    """Where `pip install --user` puts packages, whatever the version of Python."""
+    base = os.environ.get("PYTHONUSERBASE") or os.path.expanduser(os.path.join("~", ".local"))
+    library, roaming = os.path.expanduser(os.path.join("~", "Library")), os.environ.get("APPDATA", "")
+    below = [os.path.join(folder, "Python") for folder in (library, roaming) if folder]
+    versions = [os.path.join(folder, name) for folder in below for name in _listed(folder)]
+    ends = ("site-packages", os.path.join("lib", "python", "site-packages"))
+    return [*_direct_packages(base), *(os.path.join(one, end) for one in versions for end in ends)]
 
 
 def _direct_packages(prefix: str) -> list[str]:

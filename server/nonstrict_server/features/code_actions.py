@@ -1,4 +1,4 @@
-"""Actions on findings: mend one, all of its rule, or all that is safe; suppress one where it is or in its file."""
+"""Actions on findings: mend one, all of its rule, or all that is safe; confirm it, see its graph, suppress it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from lsprotocol import types as lsp
 from nonstrict.check.live.verdicts import marker_of
 from nonstrict.findings import Applicability, LocatedEdit, Location
 from nonstrict_server.conversion import converted
+from nonstrict_server.features.commands import CONFIRM_FUNCTION, SHOW_GRAPH
 from nonstrict_server.features.confirming_fixes import CONFIRM_FIXED, arguments_for
-from nonstrict_server.offers import Offer, Sweep, of_rule, offers, safe_ones
+from nonstrict_server.offers import Offer, Run, Sweep, of_rule, offers, safe_ones
 from nonstrict_server.positions import places_of, range_of
 from nonstrict_server.protocol import InvalidParamsError
 from nonstrict_server.scheduler import SupersededError
-from nonstrict_server.workspace_edits import can_make, sources_of, versions_of, workspace_edit
+from nonstrict_server.workspace_edits import Question, can_make, sources_of, versions_of, workspace_edit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 #: What is asked for by "fix all" and by `editor.codeActionsOnSave`; of notebooks, by `notebook.codeActionsOnSave`.
 FIX_ALL = "source.fixAll.nonstrict"
 FIX_NOTEBOOK = "notebook.source.fixAll.nonstrict"
+#: Among the quick fixes, and for clients to tell apart from what mends something.
+SUPPRESS = "quickfix.suppress.nonstrict"
+_QUICK_FIX = lsp.CodeActionKind.QuickFix.value
+_COMMANDS = {"confirm": CONFIRM_FUNCTION, "graph": SHOW_GRAPH}
 
 
 class _Ready(NamedTuple):
@@ -46,7 +51,7 @@ class _Told(NamedTuple):
     versions: dict[str, int | None]
     sweep: Sweep | None
     edits: tuple[LocatedEdit, ...]
-    question: str
+    question: Question
 
 
 def register(server: Server) -> None:
@@ -56,7 +61,7 @@ def register(server: Server) -> None:
 
 def announce(server: Server) -> None:
     """Say, while the client initialises, which actions there are."""
-    kinds = [lsp.CodeActionKind.QuickFix, FIX_ALL, FIX_NOTEBOOK]
+    kinds = [_QUICK_FIX, SUPPRESS, FIX_ALL, FIX_NOTEBOOK]
     options = lsp.CodeActionOptions(kinds, resolve_provider=server.abilities.resolves_edits)
     server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, options)(code_actions)
 
@@ -72,7 +77,7 @@ async def code_actions(ls: Server, params: lsp.CodeActionParams) -> list[lsp.Cod
         return await _fix_all(ls, uri, place._replace(cell=None), FIX_NOTEBOOK) if place.cell is not None else []
     if _asks_for(FIX_ALL, only):
         return await _fix_all(ls, uri, place, FIX_ALL)
-    if only and not only & {"", "quickfix"}:
+    if only and not any(_is_wanted(kind, only) for kind in (_QUICK_FIX, SUPPRESS)):
         return []
     rows = (params.range.start.line + 1, params.range.end.line + 1)
     versions = ls.documents.versions()
@@ -80,7 +85,8 @@ async def code_actions(ls: Server, params: lsp.CodeActionParams) -> list[lsp.Cod
     found, source = await ls.ask(lambda engine: _offered(ls, engine, place, rows, is_outdated), is_outdated)
     if source is None:
         return []
-    return [_action(ls, one, uri, versions, _shown(ls, one, source, params.context.diagnostics)) for one in found]
+    wanted = [one for one in found if _is_wanted(_kind_of(one.offer), only)]
+    return [_action(ls, one, uri, versions, _shown(ls, one, source, params.context.diagnostics)) for one in wanted]
 
 
 async def resolve(ls: Server, action: lsp.CodeAction) -> lsp.CodeAction:
@@ -135,8 +141,10 @@ def _offered(
     for offer in offers(engine, place, rows, lambda edits: can_make(ls, edits), is_outdated):
         if offer.again is not None and not _can_confirm(ls, offer.again):
             continue
+        if offer.run is not None and not _can_run(ls, offer.run):
+            continue
         edits = offer.edits
-        if ls.abilities.resolves_edits:
+        if ls.abilities.resolves_edits or offer.run is not None:
             found.append(_Ready(offer, edits, {}))
             continue
         if offer.sweep is not None:
@@ -149,6 +157,16 @@ def _offered(
 def _can_confirm(ls: Server, finding: Diagnostic) -> bool:
     """Whether a client can show a fix before it makes it, and the function may be run after it."""
     return ls.abilities.asks_before_edits and not ls.confirmers.hindrance(marker_of(finding).path)
+
+
+def _can_run(ls: Server, run: Run) -> bool:
+    """Whether an experiment may be run and is not running, and the client shows what comes of it."""
+    if ls.confirmers.hindrance(run.path):
+        return False
+    if run.what == "graph":
+        return ls.abilities.opens_contents and ls.abilities.shows_documents
+    running = ls.confirmers.running.get(run.path)
+    return running is None or running.function not in {"", run.function}
 
 
 def _swept(
@@ -174,26 +192,38 @@ def _action(
     offer, edits, sources = ready
     action = lsp.CodeAction(
         title=offer.title,
-        kind=lsp.CodeActionKind.QuickFix,
+        kind=_kind_of(offer),
         diagnostics=shown,
         is_preferred=True if offer.preferred else None,
     )
+    if offer.run is not None:
+        arguments = [ls.documents.uri_of(offer.run.path), offer.run.function]
+        action.command = lsp.Command(offer.title, _COMMANDS[offer.run.what], arguments=arguments)
+        return action
     if offer.again is not None:
         action.command = lsp.Command("Confirm", CONFIRM_FIXED, arguments=arguments_for(ls, offer.again))
-    question = _question(offer.again)
+    question = _question(offer)
     if not ls.abilities.resolves_edits:
         action.edit = workspace_edit(ls, edits, sources, versions, question)
     elif offer.sweep is not None:
-        action.data = {"uri": uri, "versions": {uri: versions.get(uri)}, "sweep": list(offer.sweep)}
+        swept = {"uri": uri, "versions": {uri: versions.get(uri)}, "sweep": list(offer.sweep)}
+        action.data = {**swept, "question": list(question)}
     else:
         listed = [[list(edit.location), edit.text] for edit in edits]
         told = {"uri": uri, "versions": versions_of(ls, edits, versions), "edits": listed}
-        action.data = {**told, "question": question} if question else told
+        action.data = {**told, "question": list(question)}
     return action
 
 
-def _question(again: Diagnostic | None) -> str:
-    return f"Fix {again.code} and confirm `{again.function}`" if again is not None else ""
+def _kind_of(offer: Offer) -> str:
+    return SUPPRESS if offer.suppresses else _QUICK_FIX
+
+
+def _question(offer: Offer) -> Question:
+    """What is asked before the edits are made: of unsafe ones, and of those that are confirmed afterwards."""
+    if offer.again is not None:
+        return Question(f"Fix {offer.again.code} and confirm `{offer.again.function}`", offer.warning)
+    return Question(offer.title, offer.warning) if offer.warning else Question()
 
 
 def _shown(ls: Server, ready: _Ready, source: Source, shown: Sequence[lsp.Diagnostic]) -> list[lsp.Diagnostic]:
@@ -218,7 +248,7 @@ def _told(data: object) -> _Told:
             versions=dict(mine["versions"]),
             sweep=Sweep(str(sweep[0]), Applicability(sweep[1])) if sweep is not None else None,
             edits=tuple(LocatedEdit(_location(where), str(text)) for where, text in edits),
-            question=str(mine.get("question", "")),
+            question=Question(*map(str, mine.get("question", ()))),
         )
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):
         raise InvalidParamsError("the action is not one of nonstrict") from None
@@ -232,6 +262,11 @@ def _location(fields: list[Any]) -> Location:
 
 def _is_outdated(ls: Server, uri: str, versions: dict[str, int]) -> Callable[[], bool]:
     return lambda: ls.documents.version_of(uri) != versions.get(uri)
+
+
+def _is_wanted(kind: str, only: set[str]) -> bool:
+    """Whether a quick fix of a kind is asked for: without any kind, or with the empty one, all are."""
+    return not only or "" in only or _asks_for(kind, only)
 
 
 def _asks_for(kind: str, only: Iterable[str]) -> bool:

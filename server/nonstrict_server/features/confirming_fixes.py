@@ -30,7 +30,7 @@ async def confirm_fixed(ls: Server, arguments: list[Any]) -> str:
     """
     uri, function, code, cause = (*map(str, arguments), "", "", "", "")[:4]
     path = ls.documents.place_of(uri).path
-    hindrance = ls.confirmers.hindrance(path)
+    hindrance = await ls.scheduler.ask(lambda: ls.confirmers.hindrance(path))
     if hindrance:
         raise RequestFailedError(hindrance)
     source = await ls.scheduler.ask(lambda: ls.engine.source(path))

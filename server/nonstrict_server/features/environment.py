@@ -20,10 +20,11 @@ def register(server: Server) -> None:
 
 
 async def environment(ls: Server, params: Any) -> dict[str, Any]:
-    """The `torch` of a document's folder, the `device` of experiments, and a `hindrance` to running any.
+    """The `torch` of a document's folder, the `device` and the `python` of experiments, and a `hindrance` to any.
 
-    Null is no torch, an empty device is not known yet, an empty hindrance is none. The parameters hold the `uri` of the
-    document; without one it is any folder.
+    Null is no torch, an empty device is not known yet, an empty hindrance is none. `trusted` is whether the workspace
+    is; `hasTorch` is false if the interpreter surely has no torch; `notice` says why it is not the one of the folder.
+    The parameters hold the `uri` of the document; without one it is any folder.
 
     Raises:
         InvalidParamsError: `uri` is no address.
@@ -40,9 +41,14 @@ def _environment(ls: Server, path: str) -> dict[str, Any]:
     if folder is None:
         raise RequestFailedError("the configuration of the folder is not valid")
     torch = environment_of(folder.projects.of(path)).torch_version
+    python = ls.confirmers.interpreter_of(path)
     return {
         "root": folder.root,
         "torch": torch,
         "device": ls.confirmers.device_of(folder.root, path) or ("cpu" if (torch or "").endswith("+cpu") else ""),
+        "python": python.path if python is not None else "",
+        "hasTorch": python is None or python.has_torch,
+        "notice": python.notice if python is not None else "",
+        "trusted": ls.trusted,
         "hindrance": ls.confirmers.hindrance(path),
     }

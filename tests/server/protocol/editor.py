@@ -265,9 +265,16 @@ class Editor:
 def _edits(edit: types.WorkspaceEdit) -> Iterable[tuple[str, list[types.TextEdit]]]:
     for change in edit.document_changes or ():
         assert isinstance(change, types.TextDocumentEdit)
-        yield change.text_document.uri, [part for part in change.edits if isinstance(part, types.TextEdit)]
+        yield change.text_document.uri, text_edits(change)
     for uri, edits in (edit.changes or {}).items() if not edit.document_changes else ():
         yield uri, list(edits)
+
+
+def text_edits(change: types.TextDocumentEdit) -> list[types.TextEdit]:
+    """The edits of a document, without what an editor may ask before it makes them."""
+    parts = [part for part in change.edits if not isinstance(part, types.SnippetTextEdit)]
+    assert len(parts) == len(change.edits)
+    return [types.TextEdit(part.range, part.new_text) for part in parts]
 
 
 def shown(diagnostics: Iterable[types.Diagnostic]) -> list[Shown]:

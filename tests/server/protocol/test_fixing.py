@@ -9,7 +9,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from tests.server.protocol.editor import codes, path_of
+from tests.server.protocol.editor import codes, path_of, text_edits
 from tests.server.protocol.profiles import CODE, EMACS, NEOVIM, PROFILES, Profile
 from tests.server.protocol.projects import BAD, expected, write
 from tests.server.protocol.test_notebooks import CODE_CELL, Notebook
@@ -77,10 +77,7 @@ def edits_of(editor: Editor, edit: types.WorkspaceEdit) -> dict[str, tuple[int |
     if capabilities.workspace_edit and capabilities.workspace_edit.document_changes:
         assert not edit.changes
         return {
-            change.text_document.uri: (
-                change.text_document.version,
-                [part for part in change.edits if isinstance(part, types.TextEdit)],
-            )
+            change.text_document.uri: (change.text_document.version, text_edits(change))
             for change in edit.document_changes or ()
             if isinstance(change, types.TextDocumentEdit)
         }
@@ -97,7 +94,9 @@ async def fix_of(editor: Editor, uri: str, code: str, words: str) -> types.CodeA
     """The action on the finding of a rule whose title holds some words."""
     found = await editor.until(uri, lambda found: code in codes(found))
     offered = await editor.actions(uri, [one for one in found if one.code == code][:1])
-    (action,) = [one for one in offered if words in one.title and code in one.title]
+    (action,) = [
+        one for one in offered if words in one.title and [told.code for told in one.diagnostics or ()] == [code]
+    ]
     return action
 
 
@@ -129,12 +128,16 @@ async def test_a_fix_in_two_files(start: Start, tmp_path: Path, profile: Profile
         editor.change(other, text)
     action = await fix_of(editor, model, "NST101", "Pass `SCALE` as an argument")
     assert action.kind == types.CodeActionKind.QuickFix
-    assert action.title == "nonstrict (NST101): Pass `SCALE` as an argument (unsafe)"
+    assert action.title == "Pass `SCALE` as an argument (unsafe)"
     assert not action.is_preferred
     assert [one.code for one in action.diagnostics or ()] == ["NST101"]
     action = await resolved(editor, action)
     assert action.edit
     assert set(edits_of(editor, action.edit)) == {model, other}
+    asked = list((action.edit.change_annotations or {}).values())
+    # What may change eager code is shown first, where the editor can show it.
+    assert [(one.label, one.needs_confirmation) for one in asked] == [(action.title, True)] * (profile is CODE)
+    assert all("Eager code may compute something else" in (one.description or "") for one in asked)
     write_edits(editor, action.edit)
     assert await editor.until(model, lambda found: not found) == []
     assert editor.documents[model].text == MODEL.replace("scaled(x)", "scaled(x, SCALE)")
@@ -177,18 +180,44 @@ async def test_the_order_of_what_is_offered(start: Start, tmp_path: Path):
         uri = editor.open(root / "discarded.py")
         found = await editor.until(uri, lambda found: "NST603" in codes(found))
         offered = await editor.actions(uri, [one for one in found if one.code == "NST603"][:1])
+        graph = ["Show FX graph of `scaled`"] * (profile is CODE)
         assert [one.title for one in offered] == [
-            "nonstrict (NST603): Bind the marked function to `scaled`",
-            "nonstrict (NST603): Fix all in this file",
-            "nonstrict (NST603): Disable for this line",
-            "nonstrict (NST603): Disable for this file",
+            "Bind the marked function to `scaled`",
+            "Fix all NST603 in this file",
+            "Confirm `scaled`",
+            *graph,
+            "Disable NST603 for this line",
+            "Disable NST603 for this file",
         ]
-        assert [bool(one.is_preferred) for one in offered] == [True, False, False, False]
-        assert all(one.edit is None for one in offered) == (profile is not EMACS)
+        assert [one.title for one in offered if one.is_preferred] == [offered[0].title]
+        kinds = [str(getattr(one.kind, "value", one.kind)) for one in offered]
+        assert kinds == ["quickfix"] * (3 + len(graph)) + ["quickfix.suppress.nonstrict"] * 2
+        (confirm, *_) = [one.command for one in offered if one.command]
+        assert (confirm.command, list(confirm.arguments or ())) == ("nonstrict.confirmFunction", [uri, "scaled"])
+        edited = [one for one in offered if not one.command]
+        assert all(one.edit is None for one in edited) == (profile is not EMACS)
+        everything, suppressions = ["quickfix"], ["quickfix.suppress"]
+        assert len(await editor.actions(uri, found[:1], everything)) == len(offered)
+        assert [one.title for one in await editor.actions(uri, found[:1], suppressions)] == [
+            one.title for one in offered[-2:]
+        ]
         await editor.apply(offered[1])
         assert editor.documents[uri].text == BOUND.replace(
             "scaled(shifted(x))", "scaled(shifted(x))  # nonstrict: ignore[NST101]"
         )
+
+
+async def test_titles_name_the_rule_where_there_are_several(start: Start, tmp_path: Path):
+    text = BAD.replace("return x * SCALE", "print(x); return x * SCALE")
+    editor = await start(CODE, write(tmp_path / "project", bad=text))
+    uri = editor.open(tmp_path / "project" / "bad.py")
+    found = await editor.until(uri, lambda found: codes(found) == ["NST201", "NST101"])
+    titles = [one.title for one in await editor.actions(uri, found)]
+    fixes = titles[: titles.index("Confirm `scaled`")]
+    assert {one[:8] for one in fixes} == {"NST201: ", "NST101: "}
+    assert "NST101: Pass `SCALE` as an argument (unsafe)" in fixes
+    by_place = [f"Disable {code} for this {where}" for where in ("line", "file") for code in codes(found)]
+    assert titles[-4:] == by_place
 
 
 async def test_rows_without_findings_offer_nothing(start: Start, tmp_path: Path):
@@ -227,7 +256,9 @@ async def test_what_is_not_to_be_fixed_is_not(start: Start, tmp_path: Path):
     uri = editor.open(root / "discarded.py")
     found = await editor.until(uri, lambda found: codes(found) == ["NST603", "NST603", "NST902"])
     offered = await editor.actions(uri, found)
-    assert {one.title.partition(": ")[2] for one in offered} == {"Disable for this line", "Disable for this file"}
+    assert {one.title for one in offered if not one.command} == {
+        f"Disable {code} for this {where}" for code in ("NST603",) for where in ("line", "file")
+    }
     assert not await editor.actions(uri, found, ["source.fixAll"])
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,13 +12,11 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from nonstrict_server.features.contents import address_of
-from tests.server.protocol.profiles import CODE, NEOVIM
+from tests.server.protocol.profiles import CODE, EXTENSION, NEOVIM
 from tests.server.protocol.projects import BAD, HELPER, MODEL, write
 from tests.server.units import range_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.server.protocol.conftest import Start
     from tests.server.protocol.editor import Editor
 
@@ -118,7 +118,17 @@ async def test_the_environment_of_a_folder_is_told(start: Start, tmp_path: Path)
     editor = await start(CODE, root)
     uri = editor.open(root / "bad.py")
     told = await ask(editor, "nonstrict/environment", uri=uri)
-    assert told == {"root": str(root), "torch": "2.9.1", "device": "", "hindrance": ""}
+    python = told.pop("python")
+    assert Path(python).samefile(sys.executable)
+    assert told == {
+        "root": str(root),
+        "torch": "2.9.1",
+        "device": "",
+        "hasTorch": True,
+        "notice": "",
+        "trusted": True,
+        "hindrance": "",
+    }
     await editor.configure({"confirm": {"mode": "off", "device": "cuda"}})
     told = await ask(editor, "nonstrict/environment", uri=uri)
     while not told["hindrance"]:
@@ -134,6 +144,59 @@ async def test_a_folder_without_torch_says_so(start: Start, tmp_path: Path):
     uri = editor.open(root / "bad.py")
     await editor.until(uri, bool)
     assert (await ask(editor, "nonstrict/environment", uri=uri))["torch"] is None
+
+
+def environment(folder: Path, *, torch: bool) -> Path:
+    """An environment with an interpreter that nobody may start; its `python`."""
+    packages = folder / "lib" / f"python3.{sys.version_info.minor}" / "site-packages"
+    packages.mkdir(parents=True)
+    (folder / "bin").mkdir()
+    python = folder / "bin" / "python"
+    python.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    python.chmod(0o755)
+    if torch:
+        (packages / "torch").mkdir()
+        (packages / "torch" / "version.py").write_text("__version__ = '2.12.1'\n", encoding="utf-8")
+    return python
+
+
+@pytest.mark.parametrize("torch", [True, False], ids=["with", "without"])
+async def test_nothing_is_confirmed_where_there_is_no_torch(start: Start, tmp_path: Path, torch: bool):
+    """Whatever version the findings are for, experiments need an interpreter that has one."""
+    root = write(tmp_path / "project", bad=BAD)
+    (root / "nonstrict.toml").write_text('torch-version = "2.12"\n')
+    python = environment(tmp_path / "other", torch=torch)
+    editor = await start(EXTENSION, root, settings={"interpreter": [str(python)]})
+    uri = editor.open(root / "bad.py")
+    found = await editor.until(uri, bool)
+    params = types.CodeLensParams(types.TextDocumentIdentifier(uri))
+    lenses = await editor.client.text_document_code_lens_async(params) or ()
+    actions = [one.title for one in await editor.actions(uri, found)]
+    (region,) = await ask(editor, "nonstrict/regions")
+    assert ("confirm" in [one.command.title for one in lenses if one.command]) is torch
+    assert ("Confirm `scaled`" in actions, "Show FX graph of `scaled`" in actions) == (torch, torch)
+    assert ("confirm" in region) is torch
+    told = await ask(editor, "nonstrict/environment", uri=uri)
+    assert (told["torch"], told["python"], told["hasTorch"]) == ("2.12", str(python), torch)
+    assert bool(told["hindrance"]) is not torch
+    if not torch:
+        for command in ("confirmFunction", "confirmFile", "showGraph", "writeRepro"):
+            with pytest.raises(JsonRpcException) as refused:
+                await execute(editor, command, uri, "scaled")
+            message = str(refused.value)
+            assert f"{python} has no torch" in message
+            assert "choose an interpreter that has it" in message
+        # Once it is installed, that is seen without a restart.
+        environment(tmp_path / "filled", torch=True)
+        (tmp_path / "filled" / "lib").rename(tmp_path / "other" / "filled")
+        (tmp_path / "other" / "lib").rename(tmp_path / "other" / "before")
+        (tmp_path / "other" / "filled").rename(tmp_path / "other" / "lib")
+        for _ in range(200):
+            told = await ask(editor, "nonstrict/environment", uri=uri)
+            if told["hasTorch"]:
+                break
+            await asyncio.sleep(0.05)
+        assert told["hindrance"] == ""
 
 
 async def test_a_command_finds_the_function_around_a_position(start: Start, tmp_path: Path):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from lsprotocol import types
 
+from tests.server.protocol.editor import text_edits
 from tests.server.protocol.profiles import CODE, EXTENSION
 from tests.server.protocol.projects import write
 from tests.server.protocol.test_confirming import MINE, OTHER, PATIENCE, REGION, confirm, decided, execute, lenses
@@ -92,12 +93,10 @@ async def test_a_confirmed_finding_is_fixed_and_confirmed_again(start: Start, tm
     assert isinstance(change, types.TextDocumentEdit)
     assert {one.annotation_id for one in change.edits if isinstance(one, types.AnnotatedTextEdit)} == {name}
     assert plain.edit
-    assert not plain.edit.change_annotations
+    assert [one.label for one in (plain.edit.change_annotations or {}).values()] == [plain.title]
     (other,) = list(plain.edit.document_changes or ())
     assert isinstance(other, types.TextDocumentEdit)
-    assert [(one.range, one.new_text) for one in change.edits if isinstance(one, types.AnnotatedTextEdit)] == [
-        (one.range, one.new_text) for one in other.edits if isinstance(one, types.TextEdit)
-    ]
+    assert text_edits(change) == text_edits(other)
     # The command of a text in which nothing was fixed tells that, and runs experiments.
     assert action.command
     editor.change(uri, OTHER)

@@ -1,0 +1,54 @@
+"""The interpreters that experiments are run in, and whether they have torch, without starting one."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nonstrict.settings.model import Settings
+
+#: How long what was found on the disk is taken to be there, in seconds: lenses are asked for with every key.
+_FRESH = 5.0
+
+
+class Interpreter(NamedTuple):
+    """The `path` of an interpreter; `notice` says why it is not the one of the folder, empty if it is.
+
+    `has_torch` is false only if it surely has none.
+    """
+
+    path: str
+    notice: str
+    has_torch: bool
+
+    @property
+    def hindrance(self) -> str:
+        """Why no experiment can be run in it, and what to do; empty if one can."""
+        if self.has_torch:
+            return ""
+        advice = "choose an interpreter that has it, or install torch there"
+        return f"nothing can be confirmed: {self.path} has no torch; {advice}"
+
+
+class Interpreters:
+    """What is known of interpreters; looked up anew after a while. For the thread of the analysis."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], tuple[float, Interpreter]] = {}
+
+    def of(self, settings: Settings, trusted: Callable[[str], bool], *, anew: bool = False) -> Interpreter:
+        """Where experiments with a project are run; `anew`: as it is on the disk now."""
+        key = (settings.python, settings.root, settings.python_by_user)
+        known = self._known.get(key)
+        if known is not None and not anew and time.monotonic() - known[0] < _FRESH:
+            return known[1]
+        from nonstrict.check.venues import chosen_python
+        from nonstrict.knowledge.torch_version import lacks_torch
+
+        chosen = chosen_python(settings, trusted)
+        found = Interpreter(chosen.path, chosen.notice, not lacks_torch(chosen.path))
+        self._known[key] = time.monotonic(), found
+        return found
