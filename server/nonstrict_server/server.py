@@ -88,6 +88,8 @@ class Server(LanguageServer):
         self.pulled_workspace: bool | None = None
         #: The methods of features that the client was told of since it initialised, as the user wants them.
         self.switched_on: set[str] = set()
+        #: Whether the user had the whole workspace checked: its findings are shown from then on.
+        self.workspace_checked = False
         #: Called on the loop when the user opened, changed or closed a file.
         self.on_edited: list[Callable[[str], None]] = []
         #: Called on the loop when diagnostics of some files may be others for another reason (`None`: all of them).
@@ -164,6 +166,15 @@ class Server(LanguageServer):
         """The user's settings for a file."""
         inside = [root for root in self.roots if path == root or path.startswith(root.rstrip(os.sep) + os.sep)]
         return self.settings.get(max(inside, key=len, default=""), self.settings[""])
+
+    @property
+    def shows_workspace(self) -> bool:
+        """Whether findings of closed files are shown, at least of some folder."""
+        return self.workspace_checked or any(one.whole_workspace for one in self.settings.values())
+
+    def shows_closed(self, path: str) -> bool:
+        """Whether findings of a file are shown while it is closed."""
+        return self.workspace_checked or self.settings_of(path).whole_workspace
 
     def send_text(self, path: str, *, typing: bool = False) -> None:
         """Have the text of an open document analysed from now on."""

@@ -1,4 +1,4 @@
-"""The commands: run experiments, cancel them, see what torch makes of a function, write scripts and baselines."""
+"""The commands: check everything, run experiments, see what torch makes of a function, write scripts and baselines."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from nonstrict_server.features import contents
 from nonstrict_server.features.confirming_fixes import CONFIRM_FIXED, confirm_fixed
 from nonstrict_server.features.region_map import finding_node
 from nonstrict_server.features.traced_runs import CANCEL_TRACE, TRACE, cancel_trace, trace
+from nonstrict_server.features.workspace_check import CHECK_WORKSPACE, check_workspace
 from nonstrict_server.functions import function_at
 from nonstrict_server.parameters import position_of, text_of
 from nonstrict_server.protocol import InvalidParamsError, RequestFailedError
@@ -247,6 +248,7 @@ def _address(arguments: list[Any]) -> str:
 
 
 _COMMANDS: dict[str, Callable[[Server, list[Any]], Awaitable[Any]]] = {
+    CHECK_WORKSPACE: check_workspace,
     CONFIRM_FUNCTION: confirm_function,
     CONFIRM_FILE: confirm_file,
     SHOW_FINDINGS: show_findings,

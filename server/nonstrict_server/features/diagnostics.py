@@ -32,7 +32,7 @@ def announce(server: Server) -> None:
     """Say, while the client initialises, that diagnostics can be pulled, unless it prefers to be asked later."""
     if server.abilities.registers_diagnostics:
         return
-    whole = any(settings.whole_workspace for settings in server.settings.values())
+    whole = server.shows_workspace
     options = lsp.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=whole, identifier=IDENTIFIER)
     server.feature(lsp.TEXT_DOCUMENT_DIAGNOSTIC, options)(document_diagnostic)
     if whole:
@@ -54,7 +54,7 @@ def register_with_client(ls: Server) -> None:
     """Ask the client to pull; again if the user now wants the whole workspace, or no longer."""
     if not (ls.abilities.pulls and ls.abilities.registers_diagnostics):
         return
-    whole = any(settings.whole_workspace for settings in ls.settings.values())
+    whole = ls.shows_workspace
     known = ls.pulled_workspace
     if known == whole:
         return

@@ -94,24 +94,27 @@ def _elsewhere(ls: Server, place: Place) -> Iterator[_Hint]:
         if told:
             codes = ", ".join(dict.fromkeys(one.code for one in told))
             names = ", ".join(dict.fromkeys(os.path.basename(one.location.path) for one in told))
-            tooltip = "\n".join(f"{one.code}: {one.message}" for one in told)
+            tooltip = "\n".join(dict.fromkeys(f"{one.code}: {one.message}" for one in told))
             yield _Hint(where, f"{codes} in {names}", tooltip, (told[0].location,))
 
 
 def _breaks(ls: Server, place: Place) -> Iterator[_Hint]:
-    """`graph break 1/3`; where several regions break, the first one counts, and all are named in the tooltip."""
-    hints: dict[Location, _Hint] = {}
+    """`graph break 1/3`; where several regions break, the first one counts, and all are named in the tooltip.
+
+    What is compiled at several places is named once.
+    """
+    words: dict[Location, str] = {}
+    told: dict[Location, dict[str, None]] = {}
     for view, number, broken in breaks_in(ls.engine, place.path):
         where = located(ls.engine, broken.span)
         if where is not None:
             count = f"{number}/{len(view.region.breaks)}"
-            known = hints.get(where)
-            said = f"{known.tooltip}\n" if known is not None else ""
-            word = known.word if known is not None else f"graph break {count}"
             finding = finding_of(ls.engine, view, broken)
             seen = f" ({compared(finding)})" if finding is not None and finding.sighting is not None else ""
-            hints[where] = _Hint(where, word, f"{said}{count} of `{view.region.function}`: {breaking(broken)}{seen}")
-    yield from hints.values()
+            words.setdefault(where, f"graph break {count}")
+            told.setdefault(where, {})[f"{count} of `{view.region.function}`: {breaking(broken)}{seen}"] = None
+    for where, word in words.items():
+        yield _Hint(where, word, "\n".join(told[where]))
 
 
 def _observed(ls: Server, place: Place) -> Iterator[_Hint]:

@@ -40,7 +40,7 @@ class _Publisher:
         documents = self._server.documents
         # What is wrong with files of configuration is published as it is found.
         shown = {path for path in documents.open_paths() if not is_configuration(path)}
-        if any(settings.whole_workspace for settings in self._server.settings.values()):
+        if self._server.shows_workspace:
             shown |= paths or frozenset()
         for path in sorted(shown if paths is None else shown & paths):
             for uri, cell in documents.documents_of(path) or [(documents.uri_of(path), None)]:
@@ -75,7 +75,7 @@ class _Publisher:
             self._send(uri, None, "")
 
     def _is_shown(self, place: Place) -> bool:
-        return self._server.documents.is_open(place.path) or self._server.settings_of(place.path).whole_workspace
+        return self._server.documents.is_open(place.path) or self._server.shows_closed(place.path)
 
     def _send(self, uri: str, version: int | None, items: str) -> None:
         of_version = "" if version is None else f'"version":{version},'

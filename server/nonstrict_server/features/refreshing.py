@@ -68,7 +68,7 @@ class _Refresher:
         self._paths.clear()
         self._all = False
         shown = [path for path in documents.open_paths() if everything or path in paths]
-        whole = any(settings.whole_workspace for settings in server.settings.values())
+        whole = server.shows_workspace
         stale = whole and (everything or bool(paths - set(shown)))
         if server.abilities.pulls and server.abilities.refreshes_diagnostics:
             for path in shown:

@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from tests.server.oracle import checked
 from tests.server.protocol.editor import LIMIT, codes, path_of, shown
-from tests.server.protocol.profiles import CODE, EMACS, NEOVIM, PULLING, Profile
+from tests.server.protocol.profiles import CODE, EMACS, NEOVIM, PROFILES, PULLING, Profile
 from tests.server.protocol.projects import BAD, CLEAN, HELPER, MODEL, as_shown, write
+from tests.server.protocol.test_showing import plain
 from tests.server.units import words_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from tests.server.oracle import Shown
     from tests.server.protocol.conftest import Start
 from tests.server.protocol.editor import Editor
 
@@ -87,6 +90,70 @@ async def test_who_cannot_pull_is_told_of_the_whole_workspace(start: Start, tmp_
     editor = await start(EMACS, root, settings=WHOLE)
     uri = (root / "bad.py").as_uri()
     assert await editor.comes_true(lambda: codes(editor.client.diagnostics.get(uri, ())) == ["NST101"])
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=str)
+async def test_a_checked_workspace_stays_up_to_date(start: Start, tmp_path: Path, profile: Profile):
+    root = write(tmp_path / "project", model=MODEL, helper=HELPER, clean=CLEAN)
+    editor = await start(profile, root)
+    everything = checked(root)
+    model, clean = ((root / name).as_uri() for name in ("model.py", "clean.py"))
+
+    def told(uri: str) -> list[str]:
+        return codes(editor.client.diagnostics.get(uri, ()))
+
+    async def now() -> dict[str, list[Shown]]:
+        if not profile.pulls:
+            reports = editor.client.diagnostics
+            return {path_of(uri).name: shown(items) for uri, items in reports.items() if items}
+        reports = await workspace(editor)
+        return {path_of(uri).name: shown(one.items) for uri, one in reports.items() if one.items}
+
+    if profile.registers:
+        (before,) = editor.client.registered[types.TEXT_DOCUMENT_DIAGNOSTIC]
+        assert not before.register_options["workspaceDiagnostics"]
+    assert not told(model)
+    answer = await editor.client.workspace_execute_command_async(types.ExecuteCommandParams("nonstrict.checkWorkspace"))
+    assert plain(answer) == {"findings": len(everything), "files": 2, "checked": 3}
+    said = f"nonstrict: {len(everything)} findings in 2 of 3 files."
+    assert await editor.comes_true(lambda: [one.message for one in editor.client.messages][-1:] == [said])
+    if profile.registers:
+        (after,) = editor.client.registered[types.TEXT_DOCUMENT_DIAGNOSTIC]
+        assert after.register_options["workspaceDiagnostics"]
+    expected = {name: as_shown(everything, root / name, profile.encoding) for name in ("helper.py", "model.py")}
+    end = time.monotonic() + LIMIT
+    while (found := await now()) != expected:
+        assert time.monotonic() < end, found
+        await asyncio.sleep(0.05)
+
+    # A file that nobody opened changes.
+    refreshed = editor.client.diagnostic_refresh_count
+    write(root, clean=BAD)
+    editor.written(root / "clean.py")
+    if profile.pulls:
+        assert await editor.comes_true(lambda: editor.client.diagnostic_refresh_count > refreshed)
+    while "clean.py" not in await now():
+        assert time.monotonic() < end + LIMIT
+        await asyncio.sleep(0.05)
+    assert [one.code for one in (await now())["clean.py"]] == ["NST101"]
+    # One that is opened and closed again keeps its findings.
+    editor.open(root / "clean.py")
+    await editor.until(clean, lambda found: codes(found) == ["NST101"])
+    editor.close(clean)
+    await asyncio.sleep(0.3)
+    assert [one.code for one in (await now())["clean.py"]] == ["NST101"]
+
+
+async def test_a_check_of_the_workspace_says_nothing_if_asked(start: Start, tmp_path: Path):
+    editor = await start(CODE, write(tmp_path / "project", clean=CLEAN))
+    command = "nonstrict.checkWorkspace"
+    answer = await editor.client.workspace_execute_command_async(types.ExecuteCommandParams(command, [True]))
+    assert plain(answer) == {"findings": 0, "files": 0, "checked": 1}
+    assert not editor.client.messages
+    await editor.client.workspace_execute_command_async(types.ExecuteCommandParams(command))
+    assert [one.message for one in editor.client.messages] == ["nonstrict: No findings in 1 file."]
+    with pytest.raises(JsonRpcException, match="true or false"):
+        await editor.client.workspace_execute_command_async(types.ExecuteCommandParams(command, ["x"]))
 
 
 async def test_folders_have_settings_of_their_own(start: Start, tmp_path: Path):
