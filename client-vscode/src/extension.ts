@@ -31,7 +31,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
 		registerExplanations(session, messages),
 		registerFindings(session, messages),
 		registerTracing(session, messages),
-		registerTasks(home, messages),
+		registerTasks(home, session, messages),
 	);
 	await session.begin();
 }

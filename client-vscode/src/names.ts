@@ -7,6 +7,8 @@ export const DISPLAY_NAME = "nonstrict";
 export const COMMANDS = {
 	restart: "nonstrict.restart",
 	showLogs: "nonstrict.showLogs",
+	showStatus: "nonstrict.showStatus",
+	chooseInterpreter: "nonstrict.chooseInterpreter",
 	debugInformation: "nonstrict.debugInformation",
 	checkWorkspace: "nonstrict.checkWorkspace",
 	confirmFunction: "nonstrict.confirmFunction",
@@ -33,6 +35,9 @@ export const COMMANDS = {
 
 /** A command of the server that only its own actions run: it confirms a function after a fix. */
 export const CONFIRM_FIXED = "nonstrict.confirmFixed";
+
+/** The kind of what suppresses a finding, below that of quick fixes. */
+export const SUPPRESS = "suppress";
 
 /** Keys of `when` clauses. */
 export const CONTEXT = {

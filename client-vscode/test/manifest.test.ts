@@ -60,7 +60,14 @@ test("the commands of the manifest are those of the code, and each is registered
 });
 
 test("what needs a server is offered only while there is one, what runs code only where that is allowed", () => {
-	const always: string[] = [COMMANDS.restart, COMMANDS.showLogs, COMMANDS.debugInformation, COMMANDS.checkWorkspace];
+	const always: string[] = [
+		COMMANDS.restart,
+		COMMANDS.showLogs,
+		COMMANDS.showStatus,
+		COMMANDS.chooseInterpreter,
+		COMMANDS.debugInformation,
+		COMMANDS.checkWorkspace,
+	];
 	const harmless: string[] = [
 		COMMANDS.explainRule,
 		COMMANDS.showChain,

@@ -17,9 +17,10 @@ import {
 import { Crashes } from "../crashes";
 import type { CommandLine } from "../launch";
 import { Levels } from "../logLine";
-import { DISPLAY_NAME, ID, SCHEME } from "../names";
+import { DISPLAY_NAME, ID, SCHEME, SUPPRESS } from "../names";
 import type { Status } from "../verdicts";
 import { drawsVerdicts } from "./configuration";
+import { explanations } from "./explain";
 import { TraceChannel } from "./trace";
 
 /** Documents of other schemes, such as earlier revisions of a file, are none of the workspace's. */
@@ -180,6 +181,19 @@ function middleware(surroundings: Surroundings): Middleware {
 			}
 			return report;
 		},
+		provideWorkspaceDiagnostics: (previous, token, report, next) =>
+			next(previous, token, (chunk) => {
+				for (const one of chunk?.items ?? []) {
+					if (one.kind === DocumentDiagnosticReportKind.Full && drawsVerdicts(one.uri)) {
+						fade(one.items);
+					}
+				}
+				report(chunk);
+			}),
+		provideCodeActions: async (document, range, context, token, next) => {
+			const offered = (await next(document, range, context, token)) ?? [];
+			return withExplanations(offered, explanations(document, context));
+		},
 	};
 }
 
@@ -193,6 +207,17 @@ function fade(diagnostics: readonly vscode.Diagnostic[]): void {
 			one.severity = vscode.DiagnosticSeverity.Hint;
 		}
 	}
+}
+
+/** What the server offers with what explains a finding, which comes before what suppresses it. */
+function withExplanations(
+	offered: readonly (vscode.Command | vscode.CodeAction)[],
+	explaining: readonly vscode.CodeAction[],
+): (vscode.Command | vscode.CodeAction)[] {
+	const suppresses = (one: vscode.Command | vscode.CodeAction) =>
+		"kind" in one && one.kind !== undefined && vscode.CodeActionKind.QuickFix.append(SUPPRESS).contains(one.kind);
+	const last = offered.filter(suppresses);
+	return [...offered.filter((one) => !suppresses(one)), ...explaining, ...last];
 }
 
 /** The settings that the server begins with, before it asks for those of each folder. */

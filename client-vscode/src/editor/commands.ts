@@ -62,7 +62,7 @@ async function confirmFixed(session: Session, messages: Messages, args: unknown[
 }
 
 /** Show what takes long, and let the user give it up. */
-function withProgress<T>(what: string, work: (token: vscode.CancellationToken) => Promise<T>): Thenable<T> {
+export function withProgress<T>(what: string, work: (token: vscode.CancellationToken) => Promise<T>): Thenable<T> {
 	const options = { location: vscode.ProgressLocation.Notification, title: `nonstrict: ${what}`, cancellable: true };
 	return vscode.window.withProgress(options, (_, token) => work(token));
 }

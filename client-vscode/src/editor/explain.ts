@@ -8,10 +8,9 @@ import type { Messages } from "./messages";
 import { choosePlace } from "./places";
 import type { Session } from "./session";
 
-const LANGUAGES = ["python", "markdown", "restructuredtext"];
 const NOTHING_HERE = "There is no finding here: put the cursor on one.";
 
-/** Register the commands and the light bulb's offers. */
+/** Register the commands. */
 export function registerExplanations(session: Session, messages: Messages): vscode.Disposable {
 	const panel = new ChainPanel();
 	const withChain =
@@ -42,14 +41,6 @@ export function registerExplanations(session: Session, messages: Messages): vsco
 		vscode.commands.registerCommand(
 			COMMANDS.showChainPicture,
 			withChain(async (chain, client) => panel.show(chain, (step) => open(step, client))),
-		),
-		vscode.languages.registerCodeActionsProvider(
-			LANGUAGES.map((language) => ({ language })),
-			{
-				provideCodeActions: (document, _, { diagnostics }) =>
-					diagnostics.filter(isOurs).flatMap((one) => offers(document, one)),
-			},
-			{ providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] },
 		),
 	);
 }
@@ -116,20 +107,35 @@ async function chosenCode(): Promise<string | undefined> {
 	return codes.length > 1 ? await vscode.window.showQuickPick(codes, { title: "Explain which rule?" }) : codes[0];
 }
 
-function offers(document: vscode.TextDocument, diagnostic: vscode.Diagnostic): vscode.CodeAction[] {
+/** What is offered among the quick fixes to explain the findings there. */
+export function explanations(
+	document: vscode.TextDocument,
+	{ only, diagnostics }: vscode.CodeActionContext,
+): vscode.CodeAction[] {
+	if (only !== undefined && !only.contains(vscode.CodeActionKind.QuickFix)) {
+		return [];
+	}
+	const ours = diagnostics.filter(isOurs);
+	const several = new Set(ours.map(codeOf)).size > 1;
+	return ours.flatMap((one) => offers(document, one, several));
+}
+
+function offers(document: vscode.TextDocument, diagnostic: vscode.Diagnostic, several: boolean): vscode.CodeAction[] {
 	const code = codeOf(diagnostic);
 	const { line, character } = diagnostic.range.start;
 	const at = [document.uri.toString(), line, character];
-	const offered = [action(diagnostic, "Explain the rule", COMMANDS.explainRule, [code])];
+	// As in the titles of the server.
+	const rule = several ? `${code}: ` : "";
+	const offered = [action(diagnostic, `Explain ${code}`, COMMANDS.explainRule, [code])];
 	if ((diagnostic.relatedInformation ?? []).length > 0) {
-		offered.push(action(diagnostic, "Peek at the call chain", COMMANDS.showChain, at));
-		offered.push(action(diagnostic, "Draw the call chain", COMMANDS.showChainPicture, at));
+		offered.push(action(diagnostic, `${rule}Peek at the call chain`, COMMANDS.showChain, at));
+		offered.push(action(diagnostic, `${rule}Draw the call chain`, COMMANDS.showChainPicture, at));
 	}
 	return offered;
 }
 
 function action(diagnostic: vscode.Diagnostic, title: string, command: string, args: unknown[]): vscode.CodeAction {
-	const made = new vscode.CodeAction(`nonstrict (${codeOf(diagnostic)}): ${title}`, vscode.CodeActionKind.QuickFix);
+	const made = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
 	made.command = { title, command, arguments: args };
 	made.diagnostics = [diagnostic];
 	return made;

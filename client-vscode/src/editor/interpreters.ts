@@ -54,11 +54,14 @@ export async function watchInterpreters(changed: () => void): Promise<vscode.Dis
 	);
 }
 
-/** Have the user choose an interpreter, in the extension that knows them. */
+/** Have the user choose an interpreter: in the setting if it names one, as that counts first, else where they know. */
 export async function chooseInterpreter(): Promise<void> {
-	await vscode.commands.executeCommand("python.setInterpreter").then(undefined, async () => {
-		await vscode.commands.executeCommand("workbench.action.openSettings", "nonstrict.interpreter");
-	});
+	const settings = () => vscode.commands.executeCommand("workbench.action.openSettings", "nonstrict.interpreter");
+	if (serverSettings(vscode.workspace.workspaceFolders?.[0]).interpreter.length > 0) {
+		await settings();
+		return;
+	}
+	await vscode.commands.executeCommand("python.setInterpreter").then(undefined, settings);
 }
 
 async function exported<Api>(id: string): Promise<Api | undefined> {

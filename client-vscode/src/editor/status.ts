@@ -1,22 +1,17 @@
-// The status item of Python files: the torch that counts, the device, and whether experiments are under way.
+// The status item: the torch that counts, the device, what is wrong, and what to do about it.
 import * as vscode from "vscode";
 import { COMMANDS, CONTEXT, ID, METHODS, STATUS_ID } from "../names";
-import { type Environment, statusText } from "../statusText";
+import { type Environment, OFFERED, type StatusText, spoken, statusText, tooltip } from "../statusText";
+import { chooseInterpreter } from "./interpreters";
 import type { Phase, Session } from "./session";
 
-const SEVERITIES = {
-	information: vscode.LanguageStatusSeverity.Information,
-	warning: vscode.LanguageStatusSeverity.Warning,
-	error: vscode.LanguageStatusSeverity.Error,
-} as const;
+const LANGUAGES = ["python", "markdown", "restructuredtext"];
+/** Beside the language of the document. */
+const PRIORITY = 100;
 
-/** Keeps the item up to date. */
+/** Keeps the item up to date: it is there beside what is checked, and wherever the server has failed. */
 export class Status implements vscode.Disposable {
-	private readonly item = vscode.languages.createLanguageStatusItem(STATUS_ID, [
-		{ language: "python" },
-		{ language: "markdown" },
-		{ language: "restructuredtext" },
-	]);
+	private readonly item = vscode.window.createStatusBarItem(STATUS_ID, vscode.StatusBarAlignment.Right, PRIORITY);
 	private readonly disposables: vscode.Disposable;
 	private phase: Phase = "off";
 	private environment: Environment | undefined;
@@ -25,15 +20,22 @@ export class Status implements vscode.Disposable {
 
 	constructor(private readonly session: Session) {
 		this.item.name = ID;
-		this.item.command = { command: COMMANDS.showLogs, title: "Show Logs" };
+		this.item.command = COMMANDS.showStatus;
+		const moved = () => {
+			this.show();
+			void this.ask();
+		};
 		this.disposables = vscode.Disposable.from(
 			this.item,
 			session.onPhase((phase) => this.entered(phase)),
 			session.onClient((client) =>
 				client.onNotification(METHODS.status, (told: { text: string; busy: boolean }) => this.heard(told)),
 			),
-			vscode.window.onDidChangeActiveTextEditor(() => void this.ask()),
+			vscode.window.onDidChangeActiveTextEditor(moved),
+			vscode.window.onDidChangeActiveNotebookEditor(moved),
 			vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration(ID) && void this.ask()),
+			vscode.commands.registerCommand(COMMANDS.showStatus, () => this.choose()),
+			vscode.commands.registerCommand(COMMANDS.chooseInterpreter, () => chooseInterpreter()),
 		);
 		this.show();
 	}
@@ -62,8 +64,8 @@ export class Status implements vscode.Disposable {
 		if (client === undefined) {
 			return;
 		}
-		const document = vscode.window.activeTextEditor?.document;
-		const uri = document?.uri.scheme === "file" ? client.code2ProtocolConverter.asUri(document.uri) : undefined;
+		const active = vscode.window.activeNotebookEditor?.notebook.uri ?? vscode.window.activeTextEditor?.document.uri;
+		const uri = active?.scheme === "file" ? client.code2ProtocolConverter.asUri(active) : undefined;
 		// A configuration that is not valid is reported where it is wrong.
 		const told = await client.sendRequest<Environment>(METHODS.environment, { uri }).catch(() => undefined);
 		if (client === this.session.client) {
@@ -72,12 +74,45 @@ export class Status implements vscode.Disposable {
 		}
 	}
 
-	private show(): void {
+	private get text(): StatusText {
 		const { phase, environment, busy, activity } = this;
-		const shown = statusText({ phase, environment, busy, activity });
-		this.item.text = shown.text;
-		this.item.detail = shown.detail;
-		this.item.busy = shown.busy;
-		this.item.severity = SEVERITIES[shown.severity];
+		return statusText({ phase, environment, busy, activity });
 	}
+
+	private show(): void {
+		const shown = this.text;
+		const icon = shown.busy ? "$(sync~spin) " : shown.severity === "information" ? "" : "$(warning) ";
+		this.item.text = `${icon}${shown.text}`;
+		this.item.tooltip = new vscode.MarkdownString(tooltip(shown), true);
+		this.item.tooltip.isTrusted = { enabledCommands: OFFERED };
+		this.item.accessibilityInformation = { label: spoken(shown), role: "button" };
+		this.item.backgroundColor =
+			shown.severity === "error" ? new vscode.ThemeColor("statusBarItem.errorBackground") : undefined;
+		if (this.phase === "failed" || (this.phase !== "off" && isChecked())) {
+			this.item.show();
+		} else {
+			this.item.hide();
+		}
+	}
+
+	/** The tooltip as a list, for the keyboard too. */
+	private async choose(): Promise<void> {
+		await this.ask();
+		const { text, detail, facts, offers } = this.text;
+		const rows: (vscode.QuickPickItem & { command?: string })[] = [
+			...offers.map(({ command, label, icon }) => ({ label: `$(${icon}) ${label}`, command })),
+			...(facts.length > 0 ? [{ label: "", kind: vscode.QuickPickItemKind.Separator }] : []),
+			...facts.map(([name, value]) => ({ label: name, description: value })),
+		];
+		const chosen = await vscode.window.showQuickPick(rows, { title: text, placeHolder: detail });
+		if (chosen?.command !== undefined) {
+			await vscode.commands.executeCommand(chosen.command);
+		}
+	}
+}
+
+/** Whether the active editor is one of a document that may have findings. */
+function isChecked(): boolean {
+	const language = vscode.window.activeTextEditor?.document.languageId;
+	return vscode.window.activeNotebookEditor !== undefined || (language !== undefined && LANGUAGES.includes(language));
 }
