@@ -55,7 +55,7 @@ class Confirmers:
         self._server = server
         #: by the roots of a folder of the workspace and of a sub-project in it
         self._by_root: dict[tuple[str, str], tuple[tuple[object, ...], Confirmer]] = {}
-        self._interpreters = Interpreters()
+        self._interpreters = Interpreters(lambda: server.scheduler.tell(server.changed, None))
         self._quiet: set[str] = set()
         #: How many requests of a file have not ended: one that another supersedes ends after that one has begun.
         self._asked: Counter[str] = Counter()

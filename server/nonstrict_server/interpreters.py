@@ -34,9 +34,14 @@ class Interpreter(NamedTuple):
 
 
 class Interpreters:
-    """What is known of interpreters; looked up anew after a while. For the thread of the analysis."""
+    """What is known of interpreters; looked up anew after a while. For the thread of the analysis.
 
-    def __init__(self) -> None:
+    `changed` is called when one is otherwise than it was the last time.
+    """
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        """Nothing is known yet."""
+        self._changed = changed
         self._known: dict[tuple[object, ...], tuple[float, Interpreter]] = {}
 
     def of(self, settings: Settings, trusted: Callable[[str], bool], *, anew: bool = False) -> Interpreter:
@@ -51,4 +56,6 @@ class Interpreters:
         chosen = chosen_python(settings, trusted)
         found = Interpreter(chosen.path, chosen.notice, not lacks_torch(chosen.path))
         self._known[key] = time.monotonic(), found
+        if known is not None and known[1] != found:
+            self._changed()
         return found

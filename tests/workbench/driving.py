@@ -184,6 +184,16 @@ class Workbench:
         expect(entry).to_be_visible()
         entry.click()
 
+    def apply_reviewed(self, files: int) -> None:
+        """Accept the edits that are shown in the refactor preview, in each of so many files."""
+        preview = self.page.locator(".bulk-edit-panel")
+        boxes = preview.locator(".monaco-list-row[aria-level='2'] .edit-checkbox")
+        expect(boxes).to_have_count(files)
+        for number in range(files):
+            boxes.nth(number).click()
+        preview.locator(".buttons .monaco-button", has_text="Apply").first.click()
+        expect(preview).to_have_count(0)
+
     # Around the editor
 
     def problems(self) -> Locator:
@@ -221,8 +231,8 @@ class Workbench:
         notification.first.locator(".monaco-button", has_text=button).first.click()
 
     def status(self) -> Locator:
-        """The item of the status bar that holds what languages say; its label is what they say."""
-        return self.page.locator('[id="status.languageStatus"], [id^="status.languageStatus."]').first
+        """Our item of the status bar; its label is what it says."""
+        return self.page.locator('.statusbar-item[id$="nonstrict.status"]')
 
     def group(self, title: str) -> Locator:
         """The group of editors that has a tab with a title."""

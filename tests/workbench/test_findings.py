@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,7 @@ from playwright.sync_api import expect
 
 from tests.server.oracle import checked
 from tests.workbench.code_server import write_settings
-from tests.workbench.driving import plain
+from tests.workbench.driving import COMPILING, plain
 from tests.workbench.projects import (
     CALLING,
     CAPTURING,
@@ -77,7 +78,7 @@ def test_quick_fix_and_undo(open_workbench: Open, project: Path):
     workbench = open_workbench(project)
     workbench.open_file("scaled.py")
     expect(workbench.squiggles("warning")).to_have_count(1)
-    workbench.fix(ROW, COLUMN, "Disable for this line")
+    workbench.fix(ROW, COLUMN, "Disable NST104 for this line")
     expect(workbench.line("# nonstrict: ignore[NST104]")).to_be_visible()
     expect(workbench.squiggles("warning")).to_have_count(0)
     workbench.save()
@@ -86,12 +87,61 @@ def test_quick_fix_and_undo(open_workbench: Open, project: Path):
     expect(workbench.squiggles("warning")).to_have_count(1)
 
 
+def test_quick_fixes_come_first_then_experiments_then_explanations_then_suppressions(
+    open_workbench: Open, project: Path
+):
+    write(project, scaled=SCALED)
+    workbench = open_workbench(project)
+    workbench.open_file("scaled.py")
+    expect(workbench.squiggles("warning")).to_have_count(1)
+    expect(workbench.lens("confirm")).to_be_visible()
+    titles = [plain(title) for title in workbench.quick_fixes(ROW, COLUMN).all_inner_texts()]
+    assert titles[:8] == [
+        "Pass `SCALE` as an argument (unsafe)",
+        "Confirm `scaled`",
+        "Show FX graph of `scaled`",
+        "Explain NST104",
+        "Peek at the call chain",
+        "Draw the call chain",
+        "Disable NST104 for this line",
+        "Disable NST104 for this file",
+    ]
+    workbench.page.keyboard.press("Escape")
+    workbench.fix(ROW, COLUMN, "Confirm `scaled`")
+    expect(workbench.lens("1 finding")).to_have_text("1 finding · 1 confirmed", timeout=COMPILING)
+    titles = [plain(title) for title in workbench.quick_fixes(ROW, COLUMN).all_inner_texts()]
+    assert "Confirm `scaled`" not in titles
+    assert titles[1] == "Pass `SCALE` as an argument (unsafe), then confirm"
+
+
+def test_check_workspace_fills_the_problems_and_keeps_them_up_to_date(open_workbench: Open, project: Path):
+    write(project, helpers=HELPERS, model=MODEL, scaled=SCALED)
+    found = checked(project)
+    workbench = open_workbench(project)
+    workbench.open_file("model.py")
+    expect(workbench.status()).to_have_attribute("aria-label", re.compile(r"nonstrict · torch \d+\.\d+"))
+    workbench.run("nonstrict: Check Workspace")
+    expect(workbench.notification(f"{len(found)} findings in 2 of 3 files.")).to_be_visible()
+    rows = workbench.page.locator(".markers-panel .monaco-list-row")
+    assert {one.path.name for one in found} == {"helpers.py", "scaled.py"}
+    for one in found:
+        expect(rows.filter(has_text=one.code)).to_have_count(1)
+    # A closed file that another program mends has no findings any more, and a new server shows the others.
+    write(project, scaled=SCALED.replace("x * SCALE", "x * 2.0"))
+    expect(rows.filter(has_text="scaled.py")).to_have_count(0)
+    workbench.run("nonstrict: Restart Server")
+    expect(workbench.status()).to_have_attribute("aria-label", re.compile(r"nonstrict · torch \d+\.\d+"))
+    expect(rows.filter(has_text="NST101")).to_have_count(1)
+
+
 def test_quick_fix_in_two_files(open_workbench: Open, project: Path):
     write(project, capturing=CAPTURING, calling=CALLING)
     workbench = open_workbench(project)
     workbench.open_file("capturing.py")
     expect(workbench.squiggles("error")).to_have_count(1)
     workbench.fix(ROW, COLUMN, "Pass `SCALE` as an argument (unsafe)")
+    expect(workbench.line("def scaled(x, SCALE):")).to_have_count(0)
+    workbench.apply_reviewed(files=2)
     expect(workbench.line("def scaled(x, SCALE):")).to_be_visible()
     expect(workbench.squiggles("error")).to_have_count(0)
     workbench.run("File: Save All")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import expect
 
 from tests.workbench.code_server import write_settings
-from tests.workbench.driving import COMPILING, Workbench
+from tests.workbench.driving import COMPILING, Workbench, plain
 from tests.workbench.interpreters import bare, old
 from tests.workbench.projects import SCALED, write
 
@@ -48,12 +48,23 @@ def test_interpreter_without_torch(open_workbench: Open, project: Path, tmp_path
     write(project, scaled=SCALED)
     workbench = open_workbench(project, {"nonstrict.interpreter": [str(bare(tmp_path / "bare"))]})
     workbench.open_file("scaled.py")
-    workbench.press_lens("confirm")
+    expect(workbench.squiggles("warning")).to_have_count(1)
+    expect(workbench.lens("1 finding")).to_have_text("1 finding")
+    titles = [plain(title) for title in workbench.quick_fixes(9, 16).all_inner_texts()]
+    assert not [title for title in titles if title.startswith(("Confirm", "Show FX"))], titles
+    workbench.page.keyboard.press("Escape")
+    workbench.run("nonstrict: Confirm File")
     message = the_message(workbench, "torch")
     assert str(tmp_path / "bare") in message
-    expect(workbench.squiggles("warning")).to_have_count(1)
-    expect(workbench.lens("1 finding")).to_have_text("1 finding | confirm")
+    assert "choose an interpreter" in message
     expect(workbench.status()).to_have_attribute("aria-label", re.compile("nonstrict · no torch"))
+    # The first row of the list that a click opens is what helps.
+    workbench.status().locator("a").click()
+    rows = workbench.page.locator(".quick-input-widget:visible .monaco-list-row")
+    expect(rows.first).to_contain_text("Choose Interpreter")
+    expect(rows.filter(has_text="Interpreter").last).to_contain_text(str(tmp_path / "bare"))
+    workbench.page.keyboard.press("Enter")
+    expect(workbench.page.locator(".settings-editor").get_by_text(str(tmp_path / "bare")).first).to_be_visible()
 
 
 def test_interpreter_too_old(open_workbench: Open, project: Path, tmp_path: Path):
@@ -101,6 +112,10 @@ def test_server_that_does_not_start(open_workbench: Open, project: Path, tmp_pat
     workbench = open_workbench(project, {"nonstrict.path": [str(server)]})
     workbench.open_file("scaled.py")
     assert "nonstrict" in the_message(workbench, "did not start")
+    expect(workbench.status()).to_have_attribute("aria-label", re.compile("nonstrict · failed"))
+    workbench.run("nonstrict: Show Status")
+    rows = workbench.page.locator(".quick-input-widget:visible .monaco-list-row")
+    expect(rows.first).to_contain_text("Show Logs")
 
 
 def test_read_only_workspace(open_workbench: Open, serve: Serve, project: Path):

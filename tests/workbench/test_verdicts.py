@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from playwright.sync_api import expect
@@ -14,12 +14,14 @@ from tests.workbench.driving import COMPILING, PATIENCE, plain
 from tests.workbench.projects import write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from tests.workbench.conftest import Open
     from tests.workbench.driving import Workbench
 
+#: Within this time an editor asks for the findings of all files again, in milliseconds.
+REPORTED = 5_000
 #: Confirmed in row 12, two findings in row 17 that nothing reaches, and refuted in row 23.
 JUDGED = """\
 import json
@@ -114,10 +116,10 @@ def wait_for(workbench: Workbench, code: str, condition: Callable[[Seen], bool],
     return found
 
 
-def confirmed(open_workbench: Open, project: Path) -> Workbench:
+def confirmed(open_workbench: Open, project: Path, settings: Mapping[str, Any] | None = None) -> Workbench:
     """A window with a file in which all was confirmed."""
     write(project, judged=JUDGED)
-    workbench = open_workbench(project)
+    workbench = open_workbench(project, settings)
     workbench.open_file("judged.py")
     expect(workbench.squiggles("warning")).to_have_count(4)
     assert seen(workbench, CONFIRMED) == Seen("", "", "", "")
@@ -170,15 +172,24 @@ def test_a_verdict_is_dimmed_when_its_code_is_edited(open_workbench: Open, proje
     wait_for(workbench, CONFIRMED, lambda one: one == Seen("", "", "", ""))
 
 
+def test_a_refuted_finding_of_a_closed_file_has_no_row_in_the_problems(open_workbench: Open, project: Path):
+    workbench = confirmed(open_workbench, project, {"nonstrict.diagnosticMode": "workspace"})
+    rows = workbench.problems()
+    expect(rows.filter(has_text="[confirmed")).to_have_count(1)
+    workbench.run("View: Close Editor")
+    expect(workbench.tab("judged.py")).to_have_count(0)
+    # Closed, it is told of by another report.
+    workbench.page.wait_for_timeout(REPORTED)
+    expect(rows.filter(has_text="[confirmed")).to_have_count(1)
+    expect(rows.filter(has_text="[refuted")).to_have_count(0)
+
+
 def test_a_confirmed_finding_is_fixed_after_a_preview_and_confirmed_again(open_workbench: Open, project: Path):
     workbench = confirmed(open_workbench, project)
     workbench.fix(12, 17, "then confirm")
-    preview = workbench.page.locator(".bulk-edit-panel")
-    boxes = preview.locator(".monaco-list-row .edit-checkbox")
-    expect(boxes.first).to_be_visible()
+    expect(workbench.page.locator(".bulk-edit-panel")).to_be_visible()
     expect(workbench.line("def scaled(x, SCALE):")).to_have_count(0)
-    boxes.first.click()
-    preview.locator(".buttons .monaco-button", has_text="Apply").first.click()
+    workbench.apply_reviewed(files=1)
     told = "NST104 in `scaled`: confirmed → no finding left"
     expect(workbench.notification(told)).to_be_visible(timeout=COMPILING)
     expect(workbench.line("def scaled(x, SCALE):")).to_be_visible()

@@ -1,6 +1,7 @@
 // The interpreter of a folder, as the two Python extensions, the settings and the PATH have it.
 import * as vscode from "vscode";
 import { discover, type Interpreter } from "../discovery";
+import { ID } from "../names";
 import { onPath } from "../probe";
 import { firstPath } from "../settings";
 import { folderPath, serverSettings } from "./configuration";
@@ -56,7 +57,13 @@ export async function watchInterpreters(changed: () => void): Promise<vscode.Dis
 
 /** Have the user choose an interpreter: in the setting if it names one, as that counts first, else where they know. */
 export async function chooseInterpreter(): Promise<void> {
-	const settings = () => vscode.commands.executeCommand("workbench.action.openSettings", "nonstrict.interpreter");
+	const named = vscode.workspace.getConfiguration(ID, vscode.workspace.workspaceFolders?.[0]).inspect("interpreter");
+	const inWorkspace = (named?.workspaceFolderValue ?? named?.workspaceValue) !== undefined;
+	const settings = () =>
+		vscode.commands.executeCommand(
+			inWorkspace ? "workbench.action.openWorkspaceSettings" : "workbench.action.openSettings",
+			`${ID}.interpreter`,
+		);
 	if (serverSettings(vscode.workspace.workspaceFolders?.[0]).interpreter.length > 0) {
 		await settings();
 		return;

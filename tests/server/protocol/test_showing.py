@@ -191,12 +191,16 @@ async def test_nothing_is_confirmed_where_there_is_no_torch(start: Start, tmp_pa
         (tmp_path / "filled" / "lib").rename(tmp_path / "other" / "filled")
         (tmp_path / "other" / "lib").rename(tmp_path / "other" / "before")
         (tmp_path / "other" / "filled").rename(tmp_path / "other" / "lib")
+        refreshed = editor.client.refreshed.get("lenses", 0)
         for _ in range(200):
             told = await ask(editor, "nonstrict/environment", uri=uri)
             if told["hasTorch"]:
                 break
             await asyncio.sleep(0.05)
         assert told["hindrance"] == ""
+        assert await editor.comes_true(lambda: editor.client.refreshed.get("lenses", 0) > refreshed)
+        lenses = await editor.client.text_document_code_lens_async(params) or ()
+        assert "confirm" in [one.command.title for one in lenses if one.command]
 
 
 async def test_a_command_finds_the_function_around_a_position(start: Start, tmp_path: Path):
