@@ -134,6 +134,16 @@ def test_check_workspace_fills_the_problems_and_keeps_them_up_to_date(open_workb
     expect(rows.filter(has_text="NST101")).to_have_count(1)
 
 
+def test_check_workspace_without_a_server_is_a_task(open_workbench: Open, project: Path):
+    write(project, scaled=SCALED)
+    workbench = open_workbench(project, {"nonstrict.enable": False})
+    workbench.open_file("scaled.py")
+    workbench.run("nonstrict: Check Workspace")
+    rows = workbench.page.locator(".markers-panel .monaco-list-row")
+    expect(rows.filter(has_text="NST104")).to_have_count(1)
+    expect(workbench.status()).to_have_count(0)
+
+
 def test_quick_fix_in_two_files(open_workbench: Open, project: Path):
     write(project, capturing=CAPTURING, calling=CALLING)
     workbench = open_workbench(project)

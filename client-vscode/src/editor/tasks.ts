@@ -56,6 +56,8 @@ export function registerTasks(home: string, session: Session, messages: Messages
 			for (const folder of folders) {
 				const task = await taskOf(folder);
 				if (task !== undefined) {
+					// Findings make it fail, for which a terminal would come in front of them.
+					task.presentationOptions = { reveal: vscode.TaskRevealKind.Never, clear: true };
 					await vscode.tasks.executeTask(task);
 				}
 			}
