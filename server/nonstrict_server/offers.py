@@ -13,6 +13,7 @@ from nonstrict.check.selection import codes_by_name
 from nonstrict.findings import Applicability, Status
 from nonstrict.fixes.suppressing import suppress_in_file, suppress_on_line
 from nonstrict.rules.registry import RULES
+from nonstrict_server.regions import undecided
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -163,9 +164,9 @@ def _experiments(engine: Engine, touched: Sequence[Diagnostic]) -> Iterator[Offe
         if one.function:
             functions.setdefault((marker_of(one).path, one.function), []).append(one)
     for (path, function), found in functions.items():
-        undecided = tuple(one for one in found if one.verdict is None)
-        if undecided:
-            yield Offer(title_of(f"Confirm `{function}`"), undecided, run=Run("confirm", path, function))
+        left = undecided(found)
+        if left:
+            yield Offer(title_of(f"Confirm `{function}`"), left, run=Run("confirm", path, function))
         defined = _defined_in(engine, path, function)
         if defined:
             yield Offer(title_of(f"Show FX graph of `{function}`"), tuple(found), run=Run("graph", defined, function))

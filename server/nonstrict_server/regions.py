@@ -110,6 +110,22 @@ def regions_calling(engine: Engine, finding: Diagnostic) -> Iterator[tuple[Regio
                 yield region, callee
 
 
+def by_place(engine: Engine, seen: Iterable[View], path: str) -> dict[tuple[str, Location], View]:
+    """Regions by function and the place in a file where they stand: its definition, else the call that compiles it.
+
+    Those of a function that is compiled several times are together.
+    """
+    found: dict[tuple[str, Location], View] = {}
+    for view in seen:
+        defined = view.region.defined
+        span = defined if defined is not None and defined.path == path else view.region.span
+        where = located(engine, span) if span.path == path else None
+        if where is not None:
+            known = found.get((view.region.function, where))
+            found[view.region.function, where] = known.joined(view) if known is not None else view
+    return found
+
+
 class Reach:
     """What is found in functions, each file asked once; in the thread of the analysis."""
 
@@ -148,14 +164,19 @@ def rank(finding: Diagnostic) -> tuple[int, int]:
     return _VERDICTS.index(finding.verdict.status if finding.verdict is not None else None), -finding.severity
 
 
+def undecided(findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """What an experiment may still decide: not what torch told by itself."""
+    return tuple(one for one in findings if one.verdict is None and not one.observed)
+
+
 def state_of(findings: Sequence[Diagnostic]) -> State:
     """The worst of some findings."""
     confirmed = _of(findings, Status.CONFIRMED)
     if confirmed:
         return State(Status.CONFIRMED.value, confirmed)
-    undecided = [one.severity for one in findings if one.verdict is None]
-    if undecided:
-        return State(max(undecided).label, undecided.count(max(undecided)))
+    left = [one.severity for one in findings if one.verdict is None]
+    if left:
+        return State(max(left).label, left.count(max(left)))
     for status in (Status.INCONCLUSIVE, Status.REFUTED):
         if number := _of(findings, status):
             return State(status.value, number)

@@ -15,7 +15,7 @@ from nonstrict_server.features.commands import CANCEL, CONFIRM_FUNCTION, SHOW_FI
 from nonstrict_server.features.traced_runs import CANCEL_TRACE, TRACE
 from nonstrict_server.positions import places_of, range_of
 from nonstrict_server.recording import Traced
-from nonstrict_server.regions import Reach, located
+from nonstrict_server.regions import Reach, by_place, located, undecided
 from nonstrict_server.runnable import runnables
 from nonstrict_server.summaries import lens_title, region_title, run_title, running_title
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from nonstrict.text.source import Source
     from nonstrict_server.confirming import Running
     from nonstrict_server.documents import Place
-    from nonstrict_server.regions import View
     from nonstrict_server.server import Server
 
 
@@ -75,27 +74,10 @@ def _lenses(ls: Server, uri: str, place: Place) -> list[lsp.CodeLens]:
 
 
 def _of_regions(ls: Server, reach: Reach, place: Place, source: Source | None) -> Iterator[_Line]:
-    seen: dict[tuple[str, Location], View] = {}
-    for view in reach.views(place.path):
-        for where in _places_of(ls, view, place, source):
-            known = seen.get((view.region.function, where))
-            seen[view.region.function, where] = known.joined(view) if known is not None else view
-    for (function, where), view in seen.items():
-        yield _Line(where, view.region.span.path, function, region_title(view), view.reached, run_title(view))
-
-
-def _places_of(ls: Server, view: View, document: Place, source: Source | None) -> Iterator[Location]:
-    """Above the function if it is in the document; else, or besides, above the call."""
-    region = view.region
-    call, defined = located(ls.engine, region.span), region.defined
-    if call is None:
-        return
-    if defined is not None and defined.path == document.path:
-        where = located(ls.engine, defined)
-        if where is not None:
-            yield _above(where, call, source)
-    elif call.path == document.path:
-        yield call
+    for (function, where), view in by_place(ls.engine, reach.views(place.path), place.path).items():
+        call = located(ls.engine, view.region.span)
+        at = _above(where, call, source) if call is not None else where
+        yield _Line(at, view.region.span.path, function, region_title(view), view.reached, run_title(view))
 
 
 def _of_marks(ls: Server, reach: Reach, place: Place, source: Source | None, regions: set[str]) -> Iterator[_Line]:
@@ -128,7 +110,7 @@ def _commands(ls: Server, address: str, line: _Line) -> Iterator[lsp.Command]:
     running = _running(ls, line.path, line.function)
     if line.found and running is not None:
         yield lsp.Command(running_title(running), CANCEL, arguments=[address])
-    elif any(one.verdict is None for one in line.found) and not ls.confirmers.hindrance(line.path):
+    elif undecided(line.found) and not ls.confirmers.hindrance(line.path):
         yield lsp.Command("confirm", CONFIRM_FUNCTION, arguments=arguments)
 
 

@@ -11,7 +11,7 @@ from lsprotocol import types as lsp
 
 from nonstrict_server.functions import Definition, definitions, start_of
 from nonstrict_server.positions import places_of, range_of
-from nonstrict_server.regions import Reach, located
+from nonstrict_server.regions import Reach, by_place
 from nonstrict_server.summaries import lens_title, region_title
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _nested(ls: Server, place: Place) -> list[lsp.DocumentSymbol]:
 def _symbols(ls: Server, path: str, source: Source) -> Iterator[_Symbol]:
     """One for each function: of what is compiled and marked, what is said of the region."""
     reach, marks = Reach(ls.engine), ls.engine.marks(path)
-    views = _by_function(ls, reach.views(path), path)
+    views = by_place(ls.engine, reach.views(path), path)
     places = (*(where for _, where in views), *(mark.definition for mark in marks if mark.definition is not None))
     known = definitions(source, {start_of(where) for where in places})
 
@@ -102,19 +102,6 @@ def _symbols(ls: Server, path: str, source: Source) -> Iterator[_Symbol]:
         if (mark.function, where.whole) not in told and (mark.kind != "compiled" or mark.function not in regions):
             told.add((mark.function, where.whole))
             yield _Symbol(where, mark.function, f"{mark.api} · {lens_title(reach.of(path, mark.function))}")
-
-
-def _by_function(ls: Server, views: Iterable[View], path: str) -> dict[tuple[str, Location], View]:
-    """What is known of regions, by function and place: together where a function is compiled several times."""
-    found: dict[tuple[str, Location], View] = {}
-    for view in views:
-        defined = view.region.defined
-        span = defined if defined is not None and defined.path == path else view.region.span
-        where = located(ls.engine, span) if span.path == path else None
-        if where is not None:
-            known = found.get((view.region.function, where))
-            found[view.region.function, where] = known.joined(view) if known is not None else view
-    return found
 
 
 def _of_region(view: View, api: str) -> tuple[str, str]:
