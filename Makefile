@@ -39,7 +39,7 @@ demo: $(VENV)/.torch
 	@echo '$$ nonstrict check --confirm examples'
 	@$(BIN)/nonstrict check --confirm --isolated --no-cache --exit-zero examples
 
-test: package playground
+test: package playground $(VENV)/jupyter/.stamp
 	@sh scripts/system_packages.sh editors
 	@sh scripts/system_packages.sh browser
 	@sh scripts/system_packages.sh shells
@@ -154,6 +154,12 @@ $(VENV)/comparison/.stamp: bench/comparison/requirements.txt $(VENV)/.developer
 	@echo 'Installing the other tools into $(VENV)/comparison ...' >&2
 	@$(PYTHON) -m venv $(VENV)/comparison
 	@$(VENV)/comparison/bin/python -m pip install -qq --disable-pip-version-check -r $<
+	@touch $@
+
+$(VENV)/jupyter/.stamp: tests/editors/jupyter.txt $(VENV)/.developer
+	@echo 'Installing JupyterLab into $(VENV)/jupyter ...' >&2
+	@$(PYTHON) -m venv $(VENV)/jupyter
+	@$(VENV)/jupyter/bin/python -m pip install -qq --disable-pip-version-check -r $<
 	@touch $@
 
 $(VENV)/peers/.stamp: bench/peers/requirements.txt $(VENV)/.developer

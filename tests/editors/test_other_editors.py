@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 KATE = shutil.which("kate")
-#: An environment with JupyterLab and jupyterlab-lsp, and perhaps without nonstrict.
-JUPYTER = os.environ.get("NONSTRICT_JUPYTER") or (
-    str(Path(sys.executable).parent) if shutil.which("jupyter-lab") else ""
-)
+#: The commands of an environment with JupyterLab and jupyterlab-lsp, and without nonstrict: `make test` makes it.
+JUPYTER = Path(sys.prefix) / "jupyter" / "bin"
 COMMAND = ["nonstrict", "server"]
 ON_DEMAND = ClientSettings(confirm="onDemand")
 
@@ -97,7 +95,7 @@ def test_kate(project: Path, tmp_path: Path):
 
 
 @WITH_CHROMIUM
-@pytest.mark.skipif(not JUPYTER, reason="there is no JupyterLab: NONSTRICT_JUPYTER names the folder of its commands")
+@pytest.mark.skipif(not JUPYTER.is_dir(), reason="there is no JupyterLab in the environment (make test)")
 def test_jupyterlab(project: Path, tmp_path: Path):
     """A notebook in a browser: the captured name is marked, and the mark says what is wrong."""
     config = tmp_path / "config" / "jupyter_server_config.d"

@@ -32,7 +32,17 @@ def test_all_that_is_known_of_a_project_by_keyboard(open_workbench: Open, tmp_pa
     expect(workbench.lens("confirmed")).to_be_visible(timeout=COMPILING)
     workbench.run("Explorer: Focus on Compiled Regions View")
     pane = workbench.page.locator(".pane", has=workbench.page.locator(".pane-header", has_text="Compiled Regions"))
-    expect(pane.first.locator(".monaco-list-row", has_text="step")).to_be_visible()
+    workbench.page.keyboard.press("End")
+    workbench.page.keyboard.press("ArrowRight")
+    step = pane.first.locator(".monaco-list-row", has_text="step")
+    expect(step).to_have_attribute("aria-expanded", "true")
+    # More of the view for the picture.
+    above = workbench.page.locator(".pane-header", has_text="Outline").bounding_box()
+    assert above is not None
+    workbench.page.mouse.move(above["x"] + 80, above["y"])
+    workbench.page.mouse.down()
+    workbench.page.mouse.move(above["x"] + 80, 160, steps=5)
+    workbench.page.mouse.up()
     workbench.go_to(1)
     for theme, name in THEMES.items():
         write_settings(folder / ".vscode", {"workbench.colorTheme": theme})
