@@ -32,6 +32,9 @@ def test_all_that_is_known_of_a_project_by_keyboard(open_workbench: Open, tmp_pa
     expect(workbench.lens("confirmed")).to_be_visible(timeout=COMPILING)
     workbench.run("Explorer: Focus on Compiled Regions View")
     pane = workbench.page.locator(".pane", has=workbench.page.locator(".pane-header", has_text="Compiled Regions"))
+    expect(pane.first.locator(".monaco-list-row").first).to_be_visible()
+    # What is unfolded by the first one has no focus yet.
+    workbench.run("Explorer: Focus on Compiled Regions View")
     workbench.page.keyboard.press("End")
     workbench.page.keyboard.press("ArrowRight")
     step = pane.first.locator(".monaco-list-row", has_text="step")
