@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
 import signal
 import subprocess
 import threading
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict.text.source import SourceKind, read_bytes, source_kind
 from nonstrict_server.confirming import UNTRUSTED, in_thread
 from nonstrict_server.protocol import RequestFailedError
 
@@ -19,6 +23,10 @@ if TYPE_CHECKING:
 
 #: How long a program has to end after it was asked to, in seconds.
 _GRACE = 5.0
+#: How long what it wrote last may take to come, in seconds.
+_LAST_WORDS = 1.0
+#: What it writes is passed on in pieces of so many bytes, with a pause after each (s), and so many bytes in all.
+_PIECE, _PAUSE, _MOST_OUTPUT = 1 << 16, 0.05, 4_000_000
 
 
 class Traced(NamedTuple):
@@ -65,17 +73,21 @@ class Recorder:
             RequestFailedError: it may not be run, something else is running, or it could not be started.
         """
         task = await self._server.scheduler.ask(lambda: self._task(target))
+        self._check_saved(target)
         if self.running is not None:
             raise RequestFailedError(f"`{self.running.name}` is running: wait for it, or cancel it")
         program = self._program = _Program(lambda line: self._server.scheduler.tell(self._server.note, line))
         self._tell(target)
+        work = in_thread(lambda: _recorded(task, program))
+        work.add_done_callback(lambda _: self._tell(None))
         try:
-            done = await in_thread(lambda: _recorded(task, program))
+            # Who no longer waits for the answer wants no program to go on; until it has ended, no other one begins.
+            done = await asyncio.shield(work)
+        except asyncio.CancelledError:
+            program.end()
+            raise
         except OSError as error:
             raise RequestFailedError(f"`{task.command[0]}` could not be started: {error.strerror or error}") from error
-        finally:
-            self._program = None
-            self._tell(None)
         return self._answered(target, done, is_cancelled=program.is_ended)
 
     def cancel(self) -> None:
@@ -96,13 +108,24 @@ class Recorder:
         hindrance, folder = self.hindrance(target.path), self._server.engine.roots.folder_of(target.path)
         if hindrance or folder is None:
             raise RequestFailedError(hindrance)
+        if source_kind(target.path) is not SourceKind.PYTHON or not os.path.isfile(target.path):
+            raise RequestFailedError(f"`{target.name}` is no Python file on the disk")
         own = folder.projects.of(target.path)
         python = chosen_python(own, lambda _: True).path
-        pytest = ("-m", "pytest", "-q", f"{target.path}{target.selector}")
-        command = (python, *(pytest if target.selector else (target.path,)))
+        # Of a path, pytest takes what is in brackets for parameters of a test.
+        name = os.path.relpath(target.path, own.root)
+        command = (python, "-m", "pytest", "-q", f"{name}{target.selector}") if target.selector else (python, name)
         return _Task(command, own.root, Wanted.of(folder.settings.root))
 
+    def _check_saved(self, target: Traced) -> None:
+        """What runs is the file; its lines would not be those of another text."""
+        text = self._server.documents.text_of(target.path)
+        if text is not None and text.encode("utf-8", "surrogatepass") != read_bytes(target.path):
+            raise RequestFailedError(f"`{os.path.basename(target.path)}` has changes that are not saved: save it first")
+
     def _tell(self, target: Traced | None) -> None:
+        if target is None:
+            self._program = None
         before, self.running = self.running, target
         for listener in self._server.on_recording:
             listener(target)
@@ -114,29 +137,32 @@ class Recorder:
 
         server, compiled = self._server, done.imported is not None and bool(done.imported.observed.regions)
         server.changed(None)
-        for complaint in (*filter(None, (done.unkept,)), *done.complaints):
+        for complaint in (*filter(None, (done.unkept,)), *done.complaints, *done.seen.failures):
             server.complain(complaint)
         if is_cancelled:
             return ""
-        told = summary(done.imported) if done.imported is not None and compiled else "nothing was compiled"
+        told = summary(done.imported) if done.imported is not None and compiled else "Nothing was compiled"
         if done.status:
             server.complain(f"`{target.name}` ended with exit status {done.status}; the log holds its output. {told}.")
         else:
-            server.inform(f"`{target.name}`: {told[0].lower()}{told[1:]}")
+            server.inform(f"`{target.name}`: {told}")
         return told
 
 
 class _Program:
-    """A process with a group of its own, so that it can be ended with all that it started. Thread-safe."""
+    """A process with a group of its own, so that it can be ended with all that it started. Thread-safe.
+
+    On systems without process groups only the process itself is ended.
+    """
 
     def __init__(self, heard: Callable[[str], None]) -> None:
         self._heard = heard
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self.is_ended = False
 
     def run(self, command: Sequence[str], directory: str, environment: Mapping[str, str]) -> int:
-        """Run a command to its end; its exit status. What it writes is heard line by line."""
+        """Run a command to its end; its exit status as shells count. What it writes is heard a piece at a time."""
         with self._lock:
             if self.is_ended:
                 return 1
@@ -147,14 +173,14 @@ class _Program:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                encoding="utf-8",
-                errors="replace",
                 start_new_session=True,
             )
-        with process:
-            for line in process.stdout or ():
-                self._heard(line.rstrip("\r\n"))
-        return process.returncode
+        # What it leaves behind may hold the pipe open for good: its own end counts.
+        reader = threading.Thread(target=self._listen, args=(process,), name="nonstrict-listen", daemon=True)
+        reader.start()
+        status = process.wait()
+        reader.join(_LAST_WORDS)
+        return 128 - status if status < 0 else status
 
     def end(self) -> None:
         """Ask the process to end, and see to it that it does."""
@@ -164,23 +190,34 @@ class _Program:
         timer.start()
 
     def kill(self) -> None:
-        """End the process at once."""
+        """End the process at once, and what is left of its group."""
         self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
 
+    def _listen(self, process: subprocess.Popen[bytes]) -> None:
+        """Pass on what it writes, some time's lines together, up to a limit."""
+        left = _MOST_OUTPUT
+        with contextlib.suppress(OSError, ValueError):
+            while process.stdout is not None and (data := os.read(process.stdout.fileno(), _PIECE)):
+                if left > 0:
+                    self._heard(data[:left].decode("utf-8", "replace").rstrip("\r\n"))
+                    left -= len(data)
+                    if left <= 0:
+                        self._heard("... (the rest of its output is left out)")
+                time.sleep(_PAUSE)
+
     def _signal(self, number: int) -> None:
-        """Signal the process and all that it started, if it is still there."""
+        """Signal the process and all that it started, as far as they are still there."""
         with self._lock:
             self.is_ended = True
             process = self._process
-        if process is None or process.poll() is not None:
+        if process is None:
             return
-        try:
+        # The group may outlive the process that began it.
+        with contextlib.suppress(OSError):
             if hasattr(os, "killpg"):
                 os.killpg(process.pid, number)
-            else:
+            elif process.poll() is None:
                 process.terminate()
-        except OSError:
-            return
 
 
 def _recorded(task: _Task, program: _Program) -> Recorded:

@@ -279,13 +279,14 @@ def _accuses(before: CheckResult, after: CheckResult, steps: Sequence[_Step]) ->
     others = [one for one in before.diagnostics if id(one) not in fixed]
     known = Counter(_spot(one, edits) for one in others)
     now = Counter(map(_spot, after.diagnostics))
-    mended = {_spot(one, edits): one.function for step in steps for one in step.findings}
+    mended = {(_spot(one, edits), one.function) for step in steps for one in step.findings}
+    spots = {spot for spot, _ in mended}
     new = [
         one
         for one in after.diagnostics
         if one.severity is Severity.ERROR
         and now[_spot(one)] > known[_spot(one)]
-        and mended.get(_spot(one), one.function) == one.function
+        and (_spot(one) not in spots or (_spot(one), one.function) in mended)
     ]
     if len(after.failures) > len(before.failures):
         return True

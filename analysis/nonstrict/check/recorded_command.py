@@ -44,7 +44,7 @@ class Wanted(NamedTuple):
 class Recorded(NamedTuple):
     """How a command ended, what was seen of its calls, and what of its compilations is kept, if there were any.
 
-    `unkept` says why its calls were not kept, empty if they were; `complaints` are sentences about compilations.
+    `unkept` is a sentence about why its calls were not kept, empty if they were; `complaints` are about compilations.
     """
 
     status: int
@@ -66,12 +66,13 @@ def recorded(command: Sequence[str], wanted: Wanted, run: Run, environment: Mapp
         traces, started = (before, time.time()) if before else (os.path.join(spool, "traces"), 0.0)
         status = run(command, {**environment, **_recording(wanted, spool, traces, environment)})
         seen = gather(spool)
+        unkept = ""
         if seen.calls:
             try:
                 merge(seen, wanted.root, wanted.output, wanted.limit)
             except OSError as error:
-                return Recorded(status, seen, None, f"{error.filename or wanted.output}: {error.strerror or error}")
-        done = Recorded(status, seen)
+                unkept = f"{error.filename or wanted.output}: {error.strerror or error}. No call was kept."
+        done = Recorded(status, seen, None, unkept)
         return done if wanted.eager else _with_compiled(done, traces, wanted.root, started)
 
 

@@ -135,6 +135,7 @@ class _Run:
         self._known = Known(settings, options, self._losses)
         self._since = _since(settings, options)
         self._rounds = _rounds(settings, options)
+        self._saved = False
         self._notes = 0
         self.result: CheckResult | None = None
 
@@ -158,7 +159,8 @@ class _Run:
             return self._since.staged(least_wanted(self._settings, self._options))
         held = self._rounds or self._options.held
         result = _checked(self._settings, self._options, self._input, overlays, held)
-        if self._rounds is not None and self._input is None and not overlays:
+        if self._rounds is not None and self._input is None and not overlays and not self._saved:
+            self._saved = True
             self._rounds.save()
         return result
 

@@ -83,11 +83,11 @@ def _recorded(command: list[str], wanted: Wanted, options: argparse.Namespace) -
         done = recorded(command, wanted, _status, os.environ)
     except OSError as error:
         return report_failure(_not_started(command[0], error))
-    if done.unkept:
-        report_failure(f"{done.unkept}. Nothing was kept; choose another --output.")
-        return done.status or ExitStatus.FAILURE
     for complaint in done.complaints:
         report_failure(complaint)
+    if done.unkept:
+        report_failure(f"{done.unkept} Choose another --output.")
+        return done.status or ExitStatus.FAILURE
     _tell(done, wanted, options)
     return done.status
 

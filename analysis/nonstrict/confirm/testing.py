@@ -50,12 +50,16 @@ def is_test_file(path: str) -> bool:
 
 
 def tests_in(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
-    """The tests of a file, each with what pytest puts behind its path: `::TestNet::test_forward`."""
+    """The tests of a file, each with what pytest puts behind its path: `::TestNet::test_forward`.
+
+    Classes with an `__init__` are none to pytest.
+    """
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and _is_test(node):
             yield f"::{node.name}", node
         elif isinstance(node, ast.ClassDef) and _is_test_class(node):
-            for part in node.body:
+            names = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
+            for part in node.body if "__init__" not in names else ():
                 if isinstance(part, ast.FunctionDef) and _is_test(part):
                     yield f"::{node.name}::{part.name}", part
 
