@@ -8,6 +8,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from nonstrict.findings import UNEXPLAINED
+from nonstrict.rules.expectation import Experiment
+from nonstrict.rules.registry import RULES
 from nonstrict_server.conversion import with_verdict
 from nonstrict_server.interpreters import Interpreters
 from nonstrict_server.protocol import RequestFailedError
@@ -39,13 +41,17 @@ class Running(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """What an experiment needs to know, as of one moment; `own` are the settings of the sub-project of its file."""
+    """What an experiment needs to know, as of one moment.
+
+    `own` are the settings of the sub-project of its file; `beside` the findings the file has others.
+    """
 
     root: str
     settings: Settings
     own: Settings
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
+    beside: bool
 
 
 class Confirmers:
@@ -60,6 +66,7 @@ class Confirmers:
         #: How many requests of a file have not ended: one that another supersedes ends after that one has begun.
         self._asked: Counter[str] = Counter()
         self._waiting: dict[str, list[asyncio.Future[None]]] = {}
+        self._turns: dict[str, asyncio.Lock] = {}
         self.running: dict[str, Running] = {}
         #: What the agent is doing, in words; empty if nothing.
         self.state = ""
@@ -89,28 +96,29 @@ class Confirmers:
         self._asked[path] += 1
         self._tell(path, Running(0, len(task.diagnostics), function))
         alone = all(one.function == function for one in task.diagnostics)
-        confirmer.request(path, task.diagnostics, task.sources, function if alone else "")
+        confirmer.request(path, task.diagnostics, task.sources, function if alone else "", beside=task.beside)
         return confirmer
 
     async def tried(self, path: str, function: str) -> tuple[Diagnostic, ...]:
-        """Confirm a function as `confirm` does, and wait: what is found, or the question whether it computes the same.
+        """Try a function and wait: what an experiment can tell of it, or the question whether it computes the same.
 
-        Each with its verdict, if there is one.
+        Each with its verdict, if there is one. All of the file is tried together, what has no findings by that
+        question: what one function does wrong is not laid to another that the same program calls. Of several functions
+        of a file one is tried after the other, the later ones by what is known then.
 
         Raises:
             RequestFailedError: experiments are not allowed.
         """
         self._allow(path)
-        task = await self._server.scheduler.ask(lambda: self._task(path, function))
-        questions: tuple[Diagnostic, ...] = ()
-        if not task.diagnostics:
-            questions = await in_thread(lambda: _questions(task, path, function))
-            task = task._replace(diagnostics=questions)
-        confirmer = self._start(path, function, task)
-        await self.settled(path)
-        if questions:
-            return tuple(with_verdict(one, confirmer.verdict(one)) for one in questions)
-        return await self._server.scheduler.ask(lambda: reached_from(self._server.engine, path, function))
+        async with self._turns.setdefault(path, asyncio.Lock()):
+            task = await self._server.scheduler.ask(lambda: self._task(path, ""))
+            questions = await in_thread(lambda: _questions(task, path))
+            confirmer = self._start(path, "", task._replace(diagnostics=(*task.diagnostics, *questions)))
+            await self.settled(path)
+        found = await self._server.scheduler.ask(lambda: reached_from(self._server.engine, path, function))
+        told = tuple(one for one in found if can_be_tried(one))
+        own = (one for one in questions if one.function == function)
+        return told or tuple(with_verdict(one, confirmer.verdict(one)) for one in own)
 
     async def settled(self, path: str) -> None:
         """Wait until no experiments of a file are running."""
@@ -223,7 +231,8 @@ class Confirmers:
         if interpreter.hindrance:
             raise RequestFailedError(interpreter.hindrance)
         found = reached_from(engine, path, function)
-        return _Task(folder.root, folder.settings, own, found, folder.opened())
+        beside = bool(function) and not set(found).issuperset(reached_from(engine, path, ""))
+        return _Task(folder.root, folder.settings, own, found, folder.opened(), beside)
 
     def _confirmer(self, path: str, task: _Task) -> Confirmer:
         """The confirmer of a folder, made anew if its interpreter or the user's settings are others."""
@@ -318,13 +327,20 @@ class Confirmers:
             listener(path)
 
 
-def _questions(task: _Task, path: str, function: str) -> tuple[Diagnostic, ...]:
-    """Whether a function computes the same when it is compiled, as an experiment is asked."""
+def can_be_tried(finding: Diagnostic) -> bool:
+    """Whether an experiment can tell of a finding."""
+    rule = RULES.get(finding.code)
+    return rule is not None and rule.experiment is not Experiment.NONE
+
+
+def _questions(task: _Task, path: str) -> tuple[Diagnostic, ...]:
+    """Whether those functions of a file compute the same when they are compiled of which nothing else can be tried."""
     from nonstrict.check.run import RunOptions, check
 
     options = RunOptions(jobs=1, probes=True, fixes=None, overlays=task.sources)
     found = check([path], task.own, options).diagnostics
-    return tuple(one for one in found if one.code == UNEXPLAINED and one.function == function)
+    others = {one.function for one in task.diagnostics if can_be_tried(one)}
+    return tuple(one for one in found if one.code == UNEXPLAINED and one.function not in others)
 
 
 class _Listener:

@@ -115,8 +115,9 @@ export function explanations(
 	if (only !== undefined && !only.contains(vscode.CodeActionKind.QuickFix)) {
 		return [];
 	}
-	const ours = diagnostics.filter(isOurs);
-	const several = new Set(ours.map(codeOf)).size > 1;
+	const byRule = new Map(diagnostics.filter(isOurs).map((one) => [codeOf(one), one]));
+	const ours = [...byRule.values()];
+	const several = ours.length > 1;
 	return ours.flatMap((one) => offers(document, one, several));
 }
 

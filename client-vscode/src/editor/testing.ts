@@ -15,6 +15,7 @@ export class Testing implements vscode.Disposable {
 	private readonly disposables: vscode.Disposable;
 	private readonly trials = new Map<string, Trial>();
 	private timer: NodeJS.Timeout | undefined;
+	private asked = 0;
 
 	constructor(private readonly session: Session) {
 		const later = () => this.later();
@@ -46,7 +47,12 @@ export class Testing implements vscode.Disposable {
 
 	private async refresh(): Promise<void> {
 		const client = listsTests() ? this.session.client : undefined;
+		this.asked += 1;
+		const number = this.asked;
 		const found = await client?.sendRequest<Trial[]>(METHODS.tests, {}).catch(() => undefined);
+		if (number !== this.asked) {
+			return; // a newer answer is on its way
+		}
 		if (client === undefined || found === undefined) {
 			this.controller.items.replace([]);
 			return;
@@ -97,7 +103,9 @@ export class Testing implements vscode.Disposable {
 		}
 		run.started(item);
 		const begun = Date.now();
-		const ended = token.onCancellationRequested(() => client.run(COMMANDS.cancel, [trial.address]));
+		const ended = token.onCancellationRequested(() =>
+			client.run(COMMANDS.cancel, [trial.address]).catch(() => undefined),
+		);
 		const asked = { uri: trial.address, function: trial.function };
 		try {
 			const answer = await client.sendRequest<Trialled>(METHODS.test, asked);

@@ -73,12 +73,18 @@ async def code_actions(ls: Server, params: lsp.CodeActionParams) -> list[lsp.Cod
     place = ls.documents.place_of(uri)
     if not ls.is_analysed(place.path):
         return []
-    if _asks_for(FIX_NOTEBOOK, only):
-        return await _fix_all(ls, uri, place._replace(cell=None), FIX_NOTEBOOK) if place.cell is not None else []
+    swept: list[lsp.CodeAction] = []
+    if _asks_for(FIX_NOTEBOOK, only) and place.cell is not None:
+        swept += await _fix_all(ls, uri, place._replace(cell=None), FIX_NOTEBOOK)
     if _asks_for(FIX_ALL, only):
-        return await _fix_all(ls, uri, place, FIX_ALL)
+        swept += await _fix_all(ls, uri, place, FIX_ALL)
     if only and not any(_is_wanted(kind, only) for kind in (_QUICK_FIX, SUPPRESS)):
-        return []
+        return swept
+    return [*swept, *await _quick_fixes(ls, place, params, only)]
+
+
+async def _quick_fixes(ls: Server, place: Place, params: lsp.CodeActionParams, only: set[str]) -> list[lsp.CodeAction]:
+    uri = params.text_document.uri
     rows = (params.range.start.line + 1, params.range.end.line + 1)
     versions = ls.documents.versions()
     is_outdated = _is_outdated(ls, uri, versions)
@@ -257,6 +263,8 @@ def _told(data: object) -> _Told:
 def _location(fields: list[Any]) -> Location:
     path, row, column, end_row, end_column, cell = fields
     cell = int(cell) if cell is not None else None
+    if min(int(row), int(column), int(end_row), int(end_column)) < 1:
+        raise ValueError(fields)
     return Location(str(path), int(row), int(column), int(end_row), int(end_column), cell)
 
 

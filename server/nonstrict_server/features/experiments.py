@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nonstrict.findings import Status
+from nonstrict.findings import UNEXPLAINED, Status
 from nonstrict.report.verdicts import brief, sentence
 from nonstrict_server.features.region_map import range_at
 from nonstrict_server.parameters import address_of, field_of
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from nonstrict_server.server import Server
 
 TESTS, TEST = "nonstrict/tests", "nonstrict/test"
+#: Why nothing was decided where no verdict says so.
+_NOTHING = "no experiment can tell of it, or there is no such function"
+_ENDED = "the code was edited meanwhile, or experiments were ended"
 
 
 def register(server: Server) -> None:
@@ -35,8 +38,8 @@ def register(server: Server) -> None:
 async def tests(ls: Server, _: Any) -> list[dict[str, Any]]:
     """The functions of the workspace that can be tried, by file and line.
 
-    Each has a `function`, the `uri` and the `range` where it stands, and a `detail`: what makes it one. There are none
-    where no experiments may be run.
+    Each has a `function`, the `uri` and the `range` where it stands, the `address` of the document in which it is made
+    one, by which it is tried, and a `detail`: what makes it one. There are none where no experiments may be run.
     """
     return await ls.scheduler.ask(lambda: list(_tests(ls)))
 
@@ -86,16 +89,25 @@ def _result(found: Sequence[Diagnostic]) -> dict[str, Any]:
     else:
         outcome = "passed"
     undecided = (one.verdict for one in by_status[Status.INCONCLUSIVE])
+    reasons = dict.fromkeys(brief(verdict) for verdict in undecided if verdict is not None)
+    if not found:
+        reasons[_NOTHING] = None
+    elif by_status[None]:
+        reasons[_ENDED] = None
     return {
         "outcome": outcome,
         "findings": [_finding(one) for one in by_status[Status.CONFIRMED]],
-        "reasons": list(dict.fromkeys(brief(verdict) for verdict in undecided if verdict is not None)),
+        "reasons": list(reasons),
     }
 
 
 def _finding(one: Diagnostic) -> str:
     """`model.py:8: NST104: ...`, and below it what was seen."""
     told = sentence(one.verdict, one.function) if one.verdict is not None else ""
+    if one.code == UNEXPLAINED:
+        from nonstrict.check.experiments import unexplained_divergence
+
+        one = unexplained_divergence(one)
     return f"{placed(one.location)}: {one.code}: {one.message}\n{told}"
 
 

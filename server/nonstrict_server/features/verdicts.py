@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from nonstrict.report.verdicts import brief
 from nonstrict_server.features.region_map import range_at
+from nonstrict_server.parameters import address_of
 
 if TYPE_CHECKING:
     from nonstrict_server.documents import Place
@@ -31,8 +32,11 @@ async def verdicts(ls: Server, params: Any) -> list[dict[str, Any]]:
     Each has the `range` and the `code` of its finding, the `status` (`confirmed`, `refuted`, `inconclusive`) and a
     `text`: what was seen, in one line. It is `stale` where it was one of an earlier text of the code: the diagnostic
     does not tell it then.
+
+    Raises:
+        InvalidParamsError: `uri` is no address.
     """
-    uri = str(params.uri)
+    uri = address_of(params)
     place, version = ls.documents.place_of(uri), ls.documents.version_of(uri)
     return await ls.scheduler.ask(lambda: _verdicts(ls, place), lambda: ls.documents.version_of(uri) != version)
 

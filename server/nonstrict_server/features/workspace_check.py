@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,29 +26,40 @@ async def check_workspace(ls: Server, arguments: list[Any]) -> dict[str, int]:
     Raises:
         InvalidParamsError: the argument is neither true nor false.
     """
-    quiet = arguments[0] if arguments else False
+    quiet = arguments[0] if arguments and arguments[0] is not None else False
     if not isinstance(quiet, bool):
         raise InvalidParamsError("argument 1 has to be true or false")
-    ls.workspace_checked = True
+    before, ls.workspace_checked = ls.workspace_checked, True
     diagnostics.register_with_client(ls)
+    try:
+        told = await _checked(ls)
+    except asyncio.CancelledError:
+        ls.workspace_checked = before
+        raise
+    if not quiet:
+        ls.inform(_sentence(**told))
+    return told
+
+
+async def _checked(ls: Server) -> dict[str, int]:
+    if not ls.abilities.registers_watchers:
+        # Nobody told what became of the files.
+        await ls.ask(Engine.restart)
     for root in await ls.ask(lambda engine: [folder.root for folder in engine.roots.folders()]):
         # One file after the other: whoever types meanwhile is not kept waiting.
         while await ls.ask(partial(Engine.examine_one, root=root)):
             pass
-    checked = await ls.ask(lambda engine: sum(len(folder.files) for folder in engine.roots.folders()))
+    checked = await ls.ask(lambda engine: len({path for one in engine.roots.folders() for path in one.files}))
     found: dict[str, int] = {}
     for path in await ls.ask(Engine.files_with_findings):
         number = len(await ls.ask(partial(Engine.diagnostics, path=path)))
         if number:
             found[path] = number
     ls.changed(frozenset(found))
-    told = {"findings": sum(found.values()), "files": len(found), "checked": checked}
-    if not quiet:
-        ls.inform(_sentence(**told))
-    return told
+    return {"findings": sum(found.values()), "files": len(found), "checked": checked}
 
 
 def _sentence(findings: int, files: int, checked: int) -> str:
     """`3 findings in 2 of 40 files.`, `No findings in 40 files.`."""
     where = plural(checked, "file")
-    return f"{plural(findings, 'finding')} in {files} of {where}." if findings else f"No findings in {where}."
+    return f"{plural(findings, 'finding')} in {files:,} of {where}." if findings else f"No findings in {where}."

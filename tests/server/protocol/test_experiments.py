@@ -133,3 +133,53 @@ async def test_parameters_that_make_no_sense(start: Start, tmp_path: Path, param
     with pytest.raises(JsonRpcException) as raised:
         await editor.client.protocol.send_request_async("nonstrict/test", params)
     assert raised.value.code == -32602
+
+
+OTHERS = """\
+import random
+
+import torch
+
+
+@torch.compile
+def calm(x):
+    return x + 1
+
+
+@torch._dynamo.nonstrict_trace
+def noisy(x):
+    return x * random.random()
+
+
+@torch.compile
+def loud(x):
+    return noisy(x)
+
+
+@torch._dynamo.allow_in_graph
+def plain(x):
+    return x * 2
+
+
+@torch.compile
+def calling(x):
+    return plain(x)
+
+
+def main():
+    calm(torch.ones(3))
+    loud(torch.ones(3))
+    calling(torch.ones(3))
+"""
+
+
+async def test_what_another_function_does_is_not_laid_to_one(start: Start, tmp_path: Path):
+    root = write(tmp_path / "project", model=OTHERS)
+    editor = await start(CODE, root, settings={"interpreter": [sys.executable]}, arguments=["--trusted-workspace"])
+    uri = editor.open(root / "model.py")
+    await editor.diagnostics(uri)
+    outcomes = {name: (await tried(editor, uri, name)).outcome for name in ("calm", "noisy", "loud", "plain")}
+    assert outcomes == {"calm": "passed", "noisy": "failed", "loud": "failed", "plain": "passed"}
+    assert not [one for one in await editor.diagnostics(uri) if one.code == "NST900"]
+    missing = await tried(editor, uri, "missing")
+    assert (missing.outcome, len(missing.reasons)) == ("skipped", 1)

@@ -91,9 +91,17 @@ class Confirmer:
         return self._agent.has_cuda
 
     def request(
-        self, path: str, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source], function: str = ""
+        self,
+        path: str,
+        diagnostics: Sequence[Diagnostic],
+        sources: Mapping[str, Source],
+        function: str = "",
+        *,
+        beside: bool = False,
     ) -> None:
         """Queue the experiments for the findings of a file, or of one marked function in it.
+
+        Where the file has other findings `beside` these, a difference that these do not explain may be theirs.
 
         `sources` are the texts of open documents, by path. What was asked for the same file before is given up.
         """
@@ -108,6 +116,7 @@ class Confirmer:
                 tuple(diagnostics),
                 opened,
                 function,
+                beside,
                 on_verdicts=lambda of: self._tell(request, partial(self._listener.on_verdicts, of)),
                 on_progress=lambda done, total: self._tell(
                     request, partial(self._listener.on_progress, path, done, total)

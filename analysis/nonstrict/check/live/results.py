@@ -79,6 +79,9 @@ class Results:
     def __init__(self) -> None:
         """Begin with nothing."""
         self._known: dict[str, Result] = {}
+        #: by file, the marked files with findings in it, and those that know of regions in it or applied in it
+        self._found: dict[str, set[str]] = {}
+        self._compiled: dict[str, set[str]] = {}
         self._stale: set[str] = set()
         self._edited: set[str] = set()
 
@@ -104,6 +107,7 @@ class Results:
         log_faults(result.findings)
         before = self._known.get(path)
         self._known[path] = result
+        self._index(path, before, result)
         self._stale.discard(path)
         self._edited.discard(path)
         old = _by_path(before.findings if before is not None else ())
@@ -117,7 +121,19 @@ class Results:
         self._stale.discard(path)
         self._edited.discard(path)
         before = self._known.pop(path, None)
+        self._index(path, before, None)
         return before.paths | before.compiled if before is not None else frozenset()
+
+    def _index(self, marked: str, before: Result | None, now: Result | None) -> None:
+        """Note in which files a result has something, in place of those of the one before."""
+        for index, old, new in (
+            (self._found, before.paths if before else (), now.paths if now else ()),
+            (self._compiled, before.compiled if before else (), now.compiled if now else ()),
+        ):
+            for path in old:
+                index[path].discard(marked)
+            for path in new:
+                index.setdefault(path, set()).add(marked)
 
     def outdate(self, path: str, changed: Iterable[Asked] = ()) -> None:
         """A file changed, and with it the answers to some questions."""
@@ -149,17 +165,17 @@ class Results:
 
     def found_in(self, path: str) -> frozenset[str]:
         """The marked files that have findings in a file."""
-        return frozenset(marked for marked, result in self._known.items() if path in result.paths)
+        return frozenset(self._found.get(path, ()))
 
     def compiled_in(self, path: str) -> frozenset[str]:
         """The marked files that know of regions in a file, or applied in it."""
-        return frozenset(marked for marked, result in self._known.items() if path in result.compiled)
+        return frozenset(self._compiled.get(path, ()))
 
     def findings_in(self, path: str) -> list[Finding]:
         """The findings in a file, whichever marked files they come from; one for each rule and place."""
         shares = [
             Share([finding for finding in result.findings if finding.span.path == path], frozenset())
-            for result in self._known.values()
+            for result in (self._known[marked] for marked in sorted(self._found.get(path, ())))
         ]
         return merged([share for share in shares if share.findings]).findings
 

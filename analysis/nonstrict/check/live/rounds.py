@@ -53,6 +53,7 @@ _ATTEMPTS = 2
 class Request:
     """What was asked for: the findings of a file, of one marked function if it is named, in texts that may be unsaved.
 
+    With others `beside` them, what these do not explain is not told to be unexplained.
     `on_verdicts` is told the files of new verdicts, `on_progress` how many findings are done, of how many. It is `over`
     when it is done, or when nobody waits for it any more.
     """
@@ -61,6 +62,7 @@ class Request:
     diagnostics: Sequence[Diagnostic]
     opened: Mapping[str, Source]
     function: str
+    beside: bool
     on_verdicts: Callable[[str], None]
     on_progress: Callable[[int, int], None]
     over: threading.Event = field(default_factory=threading.Event)
@@ -219,8 +221,10 @@ class _Work:
         """Keep what no finding explains or foretells, and tell its file."""
         probed = [self._diagnostics[number]._replace(verdict=verdict) for number, verdict in verdicts.items()]
         strange = one_of_each([one for one in probed if is_strange(one)] or ([near] if near is not None else []))
+        strange = [] if self._request.beside else strange
         found = [*map(unexplained_divergence, strange), *self._observed(round_.path, verdicts, measured)]
-        functions = frozenset((*(suspect.function for suspect in asked), *(one.function for one in found)))
+        about = () if self._request.beside else (suspect.function for suspect in asked)
+        functions = frozenset((*about, *(one.function for one in found)))
         known = [positions for suspect in asked if (positions := kept.get(suspect.number)) is not None]
         # Whichever of the experiments it was that diverged, it rests on no more than all of them together.
         together = frozenset[int]().union(*known) if len(known) == len(asked) else None
