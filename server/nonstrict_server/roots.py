@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from nonstrict.check.live.folder import Folder
@@ -160,7 +161,9 @@ class Roots:
             if not error.diagnostics:
                 self._complain(str(error))
             if folder is None:
-                self._make(root, overrides, lenient=True)
+                # One folder that cannot be read even so must not cost the others, nor what is told of this one.
+                with suppress(ConfigurationError):
+                    self._make(root, overrides, lenient=True)
         else:
             self._mistakes.pop(root, None)
 

@@ -81,6 +81,24 @@ class Selection:
         return ignored
 
 
+def refuse_unknown(settings: Settings, rules: Mapping[str, Rule]) -> None:
+    """Resolve all selectors of some settings, and nothing else.
+
+    Raises:
+        ConfigurationError: a selector selects no rule.
+    """
+    by_file = (*settings.per_file_ignores, *settings.extend_per_file_ignores)
+    lists = (
+        *(settings.select, settings.extend_select, settings.ignore),
+        *(settings.fixable, settings.extend_fixable, settings.unfixable),
+        *settings.asked,
+        [selector for selector, _ in settings.severity],
+        *(selectors for _, selectors in by_file),
+    )
+    for selectors in lists:
+        _union(selectors, settings, rules)
+
+
 def codes_by_name(rules: Mapping[str, Rule]) -> dict[str, str]:
     """The code of every rule name, and of every code itself, for suppressions."""
     return {rule.name: code for code, rule in rules.items()} | {code: code for code in rules}

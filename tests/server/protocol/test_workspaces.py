@@ -274,6 +274,72 @@ async def test_a_configuration_that_is_broken_from_the_start(start: Start, tmp_p
     await editor.until(uri, lambda found: codes(found) == ["NST101"])
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "select = ['NST999']",
+        "ignore = ['NST101', 'NST999']",
+        "extend-select = ['no-such-rule']",
+        "unfixable = ['NST999']",
+        "severity = { NST999 = 'note' }",
+        "[severity]\nno-such-rule = 'note'",
+        "per-file-ignores = { '*.py' = ['NST101', 'NST999'] }",
+    ],
+)
+async def test_a_misspelt_rule_from_the_start(start: Start, tmp_path: Path, wrong: str):
+    root = write(tmp_path / "project", bad=BAD)
+    settings = root / "nonstrict.toml"
+    settings.write_text(f"fix = false\n{wrong}\n")
+    editor = await start(NEOVIM, root)
+    uri = editor.open(root / "bad.py")
+    await editor.until(uri, lambda found: codes(found) == ["NST101"])
+    assert await editor.comes_true(lambda: complaints(editor, settings) == ["NST903"])
+    (found,) = editor.client.diagnostics[settings.as_uri()]
+    name = "NST999" if "NST999" in wrong else "no-such-rule"
+    assert name in found.message
+    lines = settings.read_text().splitlines()
+    assert name in lines[found.range.start.line][found.range.start.character : found.range.end.character]
+    settings.write_text('ignore = ["NST101"]\n')
+    editor.written(settings)
+    await editor.until(uri, lambda found: not found)
+    assert await editor.comes_true(lambda: complaints(editor, settings) == [])
+    # From now on there is a version that was valid.
+    settings.write_text(f"{wrong}\n")
+    editor.written(settings)
+    assert await editor.comes_true(lambda: complaints(editor, settings) == ["NST903"])
+    assert await editor.diagnostics(uri) == []
+
+
+async def test_a_misspelt_rule_of_a_project_below(start: Start, tmp_path: Path):
+    root = write(tmp_path / "project", bad=BAD)
+    settings = write(root / "sub", other=BAD) / "nonstrict.toml"
+    settings.write_text("select = ['NST999']\n")
+    editor = await start(NEOVIM, root)
+    above, below = editor.open(root / "bad.py"), editor.open(root / "sub" / "other.py")
+    for uri in (above, below):
+        await editor.until(uri, lambda found: codes(found) == ["NST101"])
+    assert await editor.comes_true(lambda: complaints(editor, settings) == ["NST903"])
+    settings.write_text("ignore = ['NST101']\n")
+    editor.written(settings)
+    await editor.until(below, lambda found: not found)
+    assert codes(await editor.diagnostics(above)) == ["NST101"]
+    assert await editor.comes_true(lambda: complaints(editor, settings) == [])
+
+
+@pytest.mark.parametrize("key", ["select", "ignore"])
+async def test_a_misspelt_rule_of_the_client(start: Start, tmp_path: Path, key: str):
+    root = write(tmp_path / "project", bad=BAD.replace("return x", "print(x); return x"))
+    settings = root / "nonstrict.toml"
+    settings.write_text("ignore = ['NST201']\n# Not NST999.\n")
+    editor = await start(NEOVIM, root, settings={key: ["NST999"]})
+    uri = editor.open(root / "bad.py")
+    # The setting is left out, what the file says holds.
+    await editor.until(uri, lambda found: codes(found) == ["NST101"])
+    told = [one.message for one in editor.client.messages]
+    assert [message for message in told if "no rule is called `NST999`" in message] == told[:1]
+    assert complaints(editor, settings) == []
+
+
 USES_LIBRARY = """\
 import acme
 import torch

@@ -1,10 +1,15 @@
-"""The settings of a workspace folder: its configuration file, and on top what the client's settings say."""
+"""The settings of a workspace folder: its configuration file, and on top what the client's settings say.
+
+Rules that they name and that do not exist are refused here, before anything is made of the settings.
+"""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
 
+from nonstrict.check.selection import refuse_unknown
+from nonstrict.rules.registry import RULES
 from nonstrict.settings.choosing import Remembered, settings_below
 from nonstrict.settings.errors import ConfigurationError
 from nonstrict.settings.load import nearest_settings, settings_from_assignment
@@ -19,13 +24,13 @@ if TYPE_CHECKING:
 def folder_settings(root: str, overrides: Mapping[str, object], *, trusted: bool, lenient: bool = False) -> Settings:
     """The settings that hold for a folder; those of a folder that is not trusted name no interpreter.
 
-    With `lenient` whatever is not valid is left out.
+    With `lenient` a file that is not valid is left out as a whole, and so is each override that is not.
 
     Raises:
         ConfigurationError: the configuration file or an override is not valid.
     """
     try:
-        settings = nearest_settings(root) or default_settings(root)
+        settings = _approved(nearest_settings(root) or default_settings(root))
     except ConfigurationError:
         if not lenient:
             raise
@@ -41,11 +46,24 @@ def _overridden(settings: Settings, overrides: Mapping[str, object], *, trusted:
     """
     for key, value in overrides.items():
         try:
-            settings = settings_from_assignment(settings, f"{key} = {json.dumps(value)}")
+            on_top = settings_from_assignment(settings, f"{key} = {json.dumps(value)}")
+            # What is below is known to be valid: a mistake is the client's, and not in the file.
+            refuse_unknown(on_top._replace(source=None), RULES)
+            settings = on_top
         except ConfigurationError:
             if not lenient:
                 raise
     return settings if trusted else settings._replace(python=None)
+
+
+def _approved(settings: Settings) -> Settings:
+    """Settings of a file, all of whose selectors select rules.
+
+    Raises:
+        ConfigurationError: one selects none.
+    """
+    refuse_unknown(settings, RULES)
+    return settings
 
 
 def nested_settings(overrides: Mapping[str, object], *, trusted: bool) -> Remembered:
@@ -53,4 +71,8 @@ def nested_settings(overrides: Mapping[str, object], *, trusted: bool) -> Rememb
 
     Those of a folder that is not `trusted` name no interpreter. What is wrong with the client's is told of the folder.
     """
-    return Remembered(settings_below(lambda found: _overridden(found, overrides, trusted=trusted, lenient=True)))
+
+    def on_top(found: Settings) -> Settings:
+        return _overridden(_approved(found), overrides, trusted=trusted, lenient=True)
+
+    return Remembered(settings_below(on_top))
