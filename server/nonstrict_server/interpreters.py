@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,16 +18,20 @@ _FRESH = 5.0
 class Interpreter(NamedTuple):
     """The `path` of an interpreter; `notice` says why it is not the one of the folder, empty if it is.
 
-    `has_torch` is false only if it surely has none.
+    `has_torch` is false only if it surely has none; `is_there` is whether there is such a program at all.
     """
 
     path: str
     notice: str
     has_torch: bool
+    is_there: bool = True
 
     @property
     def hindrance(self) -> str:
         """Why no experiment can be run in it, and what to do; empty if one can."""
+        if not self.is_there:
+            advice = "set `nonstrict.interpreter`, or `python` in the configuration, to the path of one that has torch"
+            return f"nothing can be confirmed: there is no interpreter {self.path}; {advice}"
         if self.has_torch:
             return ""
         advice = "choose an interpreter that has it, or install torch there"
@@ -54,7 +59,8 @@ class Interpreters:
         from nonstrict.knowledge.torch_version import lacks_torch
 
         chosen = chosen_python(settings, trusted)
-        found = Interpreter(chosen.path, chosen.notice, not lacks_torch(chosen.path))
+        is_there = shutil.which(chosen.path) is not None
+        found = Interpreter(chosen.path, chosen.notice, is_there and not lacks_torch(chosen.path), is_there)
         self._known[key] = time.monotonic(), found
         if known is not None and known[1] != found:
             self._changed()

@@ -9,6 +9,7 @@ import pytest
 
 from nonstrict.knowledge.torch_version import (
     installed_torch,
+    interpreter,
     lacks_torch,
     release_numbers,
     site_packages,
@@ -26,6 +27,20 @@ def environment(root, version, *, name=".venv", python="python3.12", stated=True
     if metadata:
         (packages / f"torch-{version}.dist-info").mkdir()
     return packages
+
+
+def program(path):
+    """Stands for an interpreter: a file that may be executed, and is no script."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"\x7fELF")
+    path.chmod(0o755)
+    return path
+
+
+def link(path, target):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(target)
+    return path
 
 
 @pytest.fixture(autouse=True)
@@ -104,9 +119,15 @@ def test_environment_without_torch(tmp_path):
     assert installed_torch(None, str(tmp_path)) is None
 
 
-def test_setting_that_names_nothing_falls_back(tmp_path):
-    directories = site_packages(str(tmp_path / "missing" / "bin" / "python"), str(tmp_path))
-    assert all(os.path.isdir(path) for path in directories)
+@pytest.mark.parametrize("named", ["missing/bin/python", "env/bin/uv run python", "no-such-python"])
+def test_nothing_takes_the_place_of_an_interpreter_that_is_not_there(tmp_path, named):
+    """Not even another interpreter beside it."""
+    environment(tmp_path, "2.13.0")
+    program(environment(tmp_path, "2.14.0", name="env").parents[2] / "bin" / "python")
+    python = str(tmp_path / named) if "/" in named else named
+    assert site_packages(python, str(tmp_path)) == []
+    assert installed_torch(python, str(tmp_path)) is None
+    assert interpreter(python, str(tmp_path)) == python
 
 
 def test_running_interpreter_is_the_last_resort(tmp_path):
@@ -128,11 +149,7 @@ def bare(tmp_path, monkeypatch):
     for name in ("PYTHONPATH", "PYTHONUSERBASE", "APPDATA"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "bare" / "lib" / "python3.12" / "site-packages").mkdir(parents=True)
-    (tmp_path / "bare" / "bin").mkdir()
-    python = tmp_path / "bare" / "bin" / "python"
-    python.write_text("#!/bin/sh\n", encoding="utf-8")
-    python.chmod(0o755)
-    return python
+    return program(tmp_path / "bare" / "bin" / "python")
 
 
 def test_an_interpreter_surely_has_no_torch(bare):
@@ -162,3 +179,109 @@ def test_nothing_is_sure_of_an_interpreter_whose_packages_are_not_found(bare, tm
     script.write_text("#!/bin/sh\n", encoding="utf-8")
     script.chmod(0o755)
     assert not lacks_torch(str(script))
+
+
+@pytest.fixture
+def conda(bare, tmp_path):
+    """An interpreter that has torch."""
+    return program(environment(tmp_path, "2.13.0", name="conda").parents[2] / "bin" / "python3.12")
+
+
+def finds(python, root, version):
+    """Whether all that is asked about an interpreter gives the torch of one environment."""
+    found = installed_torch(str(python), str(root))
+    assert found is not None
+    assert found.text == version
+    assert site_packages(str(python), str(root))[0] == found.location
+    return not lacks_torch(str(python))
+
+
+@pytest.mark.parametrize("own", ["usr/lib/python3.12/dist-packages", "usr/lib/python3.11/site-packages"])
+def test_the_file_at_the_end_of_links_decides(conda, tmp_path, own):
+    """A link to it may be in a folder beside the packages of another interpreter."""
+    (tmp_path / own).mkdir(parents=True)
+    link(tmp_path / "usr" / "bin" / "python3.12", conda)
+    assert finds(link(tmp_path / "usr" / "bin" / "python", "python3.12"), tmp_path, "2.13.0")
+
+
+def test_a_link_to_an_interpreter_without_torch_has_none(bare, tmp_path):
+    environment(tmp_path, "2.13.0", name="usr")
+    python = link(tmp_path / "usr" / "bin" / "python3.12", bare)
+    assert lacks_torch(str(python))
+    assert installed_torch(str(python), str(tmp_path)) is None
+
+
+@pytest.mark.parametrize("folder", ["venv/bin", "venv"])
+def test_a_link_in_a_virtual_environment_belongs_to_it(conda, tmp_path, folder):
+    python = link(tmp_path / folder / "python", conda)
+    (tmp_path / "venv" / "lib" / "python3.12" / "site-packages").mkdir(parents=True)
+    (tmp_path / "venv" / "pyvenv.cfg").write_text(f"home = {conda.parent}\n")
+    assert lacks_torch(str(python))
+    assert installed_torch(str(python), str(tmp_path)) is None
+    environment(tmp_path / "venv", "2.14.0", name="more").parent.rename(tmp_path / "venv" / "lib" / "python3.13")
+    assert finds(python, tmp_path, "2.14.0")
+
+
+@pytest.mark.parametrize(("key", "name"), [("version", "python3.12"), ("version_info", "python3"), ("x", "python")])
+def test_the_home_of_a_virtual_environment_may_hold_a_link(conda, tmp_path, key, name):
+    (tmp_path / "usr" / "lib" / "python3.12" / "dist-packages").mkdir(parents=True)
+    home = link(tmp_path / "usr" / "bin" / name, conda).parent
+    (tmp_path / "venv" / "lib" / "python3.12" / "site-packages").mkdir(parents=True)
+    python = link(tmp_path / "venv" / "bin" / "python", home / name)
+    shared = f"home = {home}\ninclude-system-site-packages = {{}}\n{key} = 3.12.4\n"
+    (tmp_path / "venv" / "pyvenv.cfg").write_text(shared.format("false"))
+    assert lacks_torch(str(python))
+    (tmp_path / "venv" / "pyvenv.cfg").write_text(shared.format("true"))
+    assert installed_torch(str(python), str(tmp_path)).text == "2.13.0"
+    assert not lacks_torch(str(python))
+
+
+@pytest.mark.parametrize("library", ["lib", "lib64"])
+def test_what_the_administrator_installed_counts(bare, tmp_path, library):
+    packages = environment(tmp_path, "2.13.0", name="more")
+    (bare.parents[1] / "local" / library).mkdir(parents=True)
+    packages.parent.rename(bare.parents[1] / "local" / library / "python3.12")
+    assert installed_torch(str(bare), str(tmp_path)).text == "2.13.0"
+    assert not lacks_torch(str(bare))
+
+
+def test_nothing_is_sure_of_a_script(bare):
+    bare.write_text('#!/bin/sh\nexec /opt/python "$@"\n')
+    assert not lacks_torch(str(bare))
+
+
+ELSEWHERE = "import sys; sys.path.append('/opt/packages')"
+SETUPTOOLS = (
+    "import os; var = 'SETUPTOOLS_USE_DISTUTILS'; enabled = os.environ.get(var, 'local') == 'local'; "
+    "enabled and __import__('_distutils_hack').add_shim(); "
+)
+NAMESPACE = "import sys, types, os;p = os.path.join(sys._getframe(1).f_locals['sitedir'], *('google',))"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sure"),
+    [
+        ("site.pth", ELSEWHERE, False),
+        ("site.pth", "import\tsite_of_ours", False),
+        ("site.pth", f"# {ELSEWHERE}", True),
+        ("site.txt", ELSEWHERE, True),
+        ("_virtualenv.pth", "import _virtualenv", True),
+        ("_virtualenv.pth", f"import _virtualenv; {ELSEWHERE}", False),
+        ("distutils-precedence.pth", SETUPTOOLS, True),
+        ("google-nspkg.pth", NAMESPACE, True),
+        ("own.pth", "import __editable___own_1_0_finder; __editable___own_1_0_finder.install()", True),
+    ],
+)
+def test_code_in_link_files_may_add_directories(bare, name, text, sure):
+    (bare.parents[1] / "lib" / "python3.12" / "site-packages" / name).write_text(f"{text}\n")
+    assert lacks_torch(str(bare)) is sure
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_torch_without_a_version_is_one(bare, tmp_path, linked):
+    packages = bare.parents[1] / "lib" / "python3.12" / "site-packages"
+    (packages / "more.pth").write_text(f"{tmp_path / 'checkout'}\n")
+    (tmp_path / "checkout").mkdir()
+    assert lacks_torch(str(bare))
+    ((tmp_path / "checkout" if linked else packages) / "torch").mkdir()
+    assert not lacks_torch(str(bare))

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 #: The first release with `torch.compile`, and the newest whose sources were read for what is known of markers.
 OLDEST_KNOWN, NEWEST_KNOWN = (2, 0), (2, 16)
@@ -63,12 +67,17 @@ def site_packages(python: str | None, root: str) -> list[str]:
     """Directories of installed packages of the user's environment, in the order of import.
 
     The environment is the first of: `python`, the active virtual environment (`VIRTUAL_ENV`), `.venv` or `venv` in
-    `root` or its parents up to the repository's top, the active conda environment, the running interpreter.
+    `root` or its parents up to the repository's top, the active conda environment, the running interpreter. Nothing
+    takes the place of a `python` that is not there, or is neither a program nor an environment.
     """
+    if python and not os.path.lexists(_named(python, root)):
+        return []
     for prefix in _prefixes(python, root):
         directories = _packages_of(prefix)
         if directories:
             return directories
+    if python and shutil.which(_named(python, root)) is None:
+        return []
     return [path for path in sys.path if os.path.basename(path) in _PACKAGE_DIRECTORIES and os.path.isdir(path)]
 
 
@@ -113,6 +122,8 @@ def interpreter(python: str | None, root: str) -> str:
     """
     if python and os.path.isfile(os.path.join(root, os.path.expanduser(python))):
         return os.path.join(root, os.path.expanduser(python))
+    if python and not os.path.lexists(_named(python, root)):
+        return _named(python, root)
     for prefix in _prefixes(python, root):
         for name in _INTERPRETERS:
             path = os.path.join(prefix, name)
@@ -135,28 +146,44 @@ def lacks_torch(python: str) -> bool:
 
     Those of its user and of PYTHONPATH count too, as experiments see them. Nothing is executed.
     """
-    import shutil
-
-    if shutil.which(python) is None:
+    path = shutil.which(python)
+    if path is None or _is_script(path):
         return False
-    own = next((found for prefix in _prefixes_of(python) if (found := _packages_of(prefix))), None) or []
+    own = next((found for prefix in _prefixes_of(path) if (found := _packages_of(prefix))), None) or []
     places = (*own, *_packages_of_user(), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))
-    return bool(own) and not any(_in_directory(one) or _from_metadata(one) for one in places)
+    return bool(own) and not any(_may_have_torch(one) for one in places)
 
 
 _INTERPRETERS = (os.path.join("bin", "python"), os.path.join("Scripts", "python.exe"), "python.exe")
-_LIBRARIES = ("lib", "lib64", os.path.join("local", "lib"))
+_LIBRARIES = ("lib", "lib64", os.path.join("local", "lib"), os.path.join("local", "lib64"))
 _PACKAGE_DIRECTORIES = frozenset({"site-packages", "dist-packages"})
+#: Starts of lines of `.pth` files that run code.
+_RUNS = ("import ", "import\t")
+#: What such lines of common tools run, and that adds no directory: virtualenv and uv, setuptools, coverage. The finders
+#: of editable installs know the packages of their own distribution, whose metadata is beside them.
+_ADDS_NOTHING = re.compile(
+    r"import _virtualenv;?|import coverage; ?coverage\.process_startup\(\);?"
+    r"|import os; var = 'SETUPTOOLS_USE_DISTUTILS'; enabled = [^;]*;"
+    r" enabled and __import__\('_distutils_hack'\)(\.add_shim\(\))?;?"
+    r"|import (__editable___\w+_finder); ?\2\.install\(\);?"
+)
 
 
 def _prefixes(python: str | None, root: str) -> list[str]:
     """Prefixes of environments to look at; only the one that the user names, if any."""
     if python:
-        return _prefixes_of(os.path.join(root, os.path.expanduser(python)) if os.sep in python else python)
+        return _prefixes_of(_named(python, root))
     found = [os.environ.get("VIRTUAL_ENV", "")]
     found += [os.path.join(folder, name) for folder in _project_folders(root) for name in (".venv", "venv", "env")]
     conda = os.environ.get("CONDA_PREFIX", "")
     return [prefix for prefix in (*found, conda, sys.prefix) if prefix]
+
+
+def _named(python: str, root: str) -> str:
+    """The path of an interpreter or environment that the user names, there or not; a bare name is one on the PATH."""
+    if os.sep in python:
+        return os.path.join(root, os.path.expanduser(python))
+    return python if os.path.isdir(python) else shutil.which(python) or python
 
 
 def _project_folders(root: str) -> list[str]:
@@ -172,19 +199,24 @@ def _project_folders(root: str) -> list[str]:
     return folders
 
 
-def _prefixes_of(python: str) -> list[str]:
-    """The environments that an interpreter belongs to: by its own path, then by the file that it links to."""
-    if os.path.isdir(python):
-        return [python]
-    path = python
-    if os.sep not in python:
-        import shutil
+def _prefixes_of(path: str) -> list[str]:
+    """The environments that the path of an interpreter may belong to, the likeliest first.
 
-        path = shutil.which(python) or python
-    homes = [os.path.dirname(os.path.abspath(path)), os.path.dirname(os.path.realpath(path))]
-    # On Windows python.exe stands in the prefix itself, in a virtual environment in Scripts.
-    prefixes = [home if os.path.isdir(os.path.join(home, "Lib")) else os.path.dirname(home) for home in homes]
-    return list(dict.fromkeys(prefixes))
+    As CPython finds its prefix: an interpreter in a virtual environment belongs to that, whatever it links to. Of any
+    other, the file at the end of the links decides; the folder of the link counts only if no packages are found there.
+    """
+    if os.path.isdir(path):
+        return [path]
+    folder = os.path.dirname(os.path.abspath(path))
+    for prefix in (folder, os.path.dirname(folder)):
+        if os.path.isfile(os.path.join(prefix, "pyvenv.cfg")):
+            return [prefix]
+    return list(dict.fromkeys(map(_prefix_above, (os.path.dirname(os.path.realpath(path)), folder))))
+
+
+def _prefix_above(folder: str) -> str:
+    """The prefix of the interpreters in a folder: on Windows they stand in the prefix itself."""
+    return folder if os.path.isdir(os.path.join(folder, "Lib")) else os.path.dirname(folder)
 
 
 def _packages_of(prefix: str) -> list[str]:
@@ -192,10 +224,18 @@ def _packages_of(prefix: str) -> list[str]:
     found = _direct_packages(prefix)
     settings = _venv_settings(prefix)
     if settings.get("include-system-site-packages", "").lower() == "true" and "home" in settings:
-        home = settings["home"]
-        base = home if os.path.isdir(os.path.join(home, "Lib")) else os.path.dirname(home)
-        found += [path for path in _direct_packages(base) if path not in found]
+        bases = map(_direct_packages, _bases(settings))
+        found += [path for path in next(filter(None, bases), []) if path not in found]
     return found
+
+
+def _bases(settings: Mapping[str, str]) -> list[str]:
+    """The prefixes that the base interpreter of a virtual environment may belong to: `home` may hold but a link."""
+    home, version = settings["home"], settings.get("version_info") or settings.get("version", "")
+    names = ("python{}.{}".format(*numbers) if len(numbers := release_numbers(version)[:2]) > 1 else "", "python3")
+    paths = (os.path.join(home, name) for name in (*names, "python", "python.exe") if name)
+    interpreter_there = next(filter(os.path.isfile, paths), None)
+    return [_prefix_above(home)] if interpreter_there is None else _prefixes_of(interpreter_there)
 
 
 def _packages_of_user() -> list[str]:
@@ -265,14 +305,44 @@ def _from_metadata(directory: str) -> str | None:
     return max(versions, key=release_numbers, default=None)
 
 
+def _may_have_torch(directory: str) -> bool:
+    """Whether torch is in a package directory or in what its `.pth` files add, or may be as far as can be told."""
+    if _in_directory(directory) or _from_metadata(directory) or _runs_what_may_add(directory):
+        return True
+    return any(os.path.isdir(os.path.join(one, "torch")) for one in (directory, *_linked_directories(directory)))
+
+
+def _runs_what_may_add(directory: str) -> bool:
+    """Whether a `.pth` file runs code that may add directories; those of namespace packages add to these alone."""
+    return any(
+        line.startswith(_RUNS) and not name.endswith("-nspkg.pth") and not _ADDS_NOTHING.fullmatch(line)
+        for name, line in _links(directory)
+    )
+
+
 def _linked_directories(directory: str) -> list[str]:
     """Directories that `.pth` files add; their lines that run code are not looked at."""
-    linked: list[str] = []
+    linked = [os.path.join(directory, line) for _, line in _links(directory) if not line.startswith(_RUNS)]
+    return [path for path in linked if os.path.isdir(path)]
+
+
+def _links(directory: str) -> Iterator[tuple[str, str]]:
+    """The lines of `.pth` files that say something, each with the name of the file."""
     for name in _listed(directory):
         if name.endswith(".pth"):
-            lines = (line.strip() for line in _read(os.path.join(directory, name)).splitlines())
-            linked += [os.path.join(directory, line) for line in lines if line and not line.startswith(("#", "import"))]
-    return [path for path in linked if os.path.isdir(path)]
+            lines = map(str.strip, _read(os.path.join(directory, name)).splitlines())
+            yield from ((name, line) for line in lines if line and not line.startswith("#"))
+
+
+def _is_script(path: str) -> bool:
+    """Whether a program is a script, which may start any interpreter."""
+    if path.lower().endswith((".bat", ".cmd")):
+        return True
+    try:
+        with open(path, "rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        return False
 
 
 def _listed(directory: str) -> list[str]:

@@ -23,8 +23,8 @@ async def environment(ls: Server, params: Any) -> dict[str, Any]:
     """The `torch` of a document's folder, the `device` and the `python` of experiments, and a `hindrance` to any.
 
     Null is no torch, an empty device is not known yet, an empty hindrance is none. `trusted` is whether the workspace
-    is; `hasTorch` is false if the interpreter surely has no torch; `notice` says why it is not the one of the folder.
-    The parameters hold the `uri` of the document; without one it is any folder.
+    is; `hasTorch` is false if the interpreter surely has no torch, or is not there; `notice` says why it is not the one
+    of the folder. The parameters hold the `uri` of the document; without one it is any folder.
 
     Raises:
         InvalidParamsError: `uri` is no address.
@@ -42,10 +42,13 @@ def _environment(ls: Server, path: str) -> dict[str, Any]:
         raise RequestFailedError("the configuration of the folder is not valid")
     torch = environment_of(folder.projects.of(path)).torch_version
     python = ls.confirmers.interpreter_of(path)
+    device = ls.confirmers.device_of(folder.root, path) or ("cpu" if (torch or "").endswith("+cpu") else "")
+    if python is not None and not python.is_there:
+        device = ""
     return {
         "root": folder.root,
         "torch": torch,
-        "device": ls.confirmers.device_of(folder.root, path) or ("cpu" if (torch or "").endswith("+cpu") else ""),
+        "device": device,
         "python": python.path if python is not None else "",
         "hasTorch": python is None or python.has_torch,
         "notice": python.notice if python is not None else "",

@@ -152,12 +152,54 @@ def environment(folder: Path, *, torch: bool) -> Path:
     packages.mkdir(parents=True)
     (folder / "bin").mkdir()
     python = folder / "bin" / "python"
-    python.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    # No script: those may start any interpreter.
+    python.write_bytes(b"\x7fELF")
     python.chmod(0o755)
     if torch:
         (packages / "torch").mkdir()
         (packages / "torch" / "version.py").write_text("__version__ = '2.12.1'\n", encoding="utf-8")
     return python
+
+
+@pytest.mark.parametrize("named", ["gone/bin/python", "uv run python", "project", "notes.txt"])
+async def test_an_interpreter_that_is_not_there_is_told(start: Start, tmp_path: Path, named: str):
+    root = write(tmp_path / "project", bad=BAD)
+    (tmp_path / "notes.txt").write_text("", encoding="utf-8")
+    editor = await start(EXTENSION, root, settings={"interpreter": [str(tmp_path / named)]})
+    uri = editor.open(root / "bad.py")
+    await no_interpreter(editor, uri, tmp_path / named)
+
+
+async def test_an_interpreter_that_vanishes_is_told(start: Start, tmp_path: Path):
+    root = write(tmp_path / "project", bad=BAD)
+    python = environment(tmp_path / "other", torch=True)
+    editor = await start(EXTENSION, root, settings={"interpreter": [str(python)]})
+    uri = editor.open(root / "bad.py")
+    told = await ask(editor, "nonstrict/environment", uri=uri)
+    assert (told["torch"], told["hasTorch"], told["hindrance"]) == ("2.12.1", True, "")
+    (tmp_path / "other").rename(tmp_path / "elsewhere")
+    for _ in range(200):
+        if not (await ask(editor, "nonstrict/environment", uri=uri))["hasTorch"]:
+            break
+        await asyncio.sleep(0.05)
+    await no_interpreter(editor, uri, python)
+
+
+async def no_interpreter(editor: Editor, uri: str, python: Path) -> None:
+    """That it is told, with what to do, and that nothing offers to confirm."""
+    found = await editor.until(uri, bool)
+    told = await ask(editor, "nonstrict/environment", uri=uri)
+    assert (told["torch"], told["device"], told["python"], told["hasTorch"]) == (None, "", str(python), False)
+    assert f"there is no interpreter {python}" in told["hindrance"]
+    assert "set `nonstrict.interpreter`" in told["hindrance"]
+    params = types.CodeLensParams(types.TextDocumentIdentifier(uri))
+    lenses = await editor.client.text_document_code_lens_async(params) or ()
+    assert "confirm" not in [one.command.title for one in lenses if one.command]
+    assert "Confirm `scaled`" not in [one.title for one in await editor.actions(uri, found)]
+    (region,) = await ask(editor, "nonstrict/regions")
+    assert "confirm" not in region
+    with pytest.raises(JsonRpcException, match="there is no interpreter"):
+        await execute(editor, "confirmFunction", uri, "scaled")
 
 
 @pytest.mark.parametrize("torch", [True, False], ids=["with", "without"])
