@@ -232,7 +232,7 @@ def test_the_home_of_a_virtual_environment_may_hold_a_link(conda, tmp_path, key,
     (tmp_path / "venv" / "pyvenv.cfg").write_text(shared.format("false"))
     assert lacks_torch(str(python))
     (tmp_path / "venv" / "pyvenv.cfg").write_text(shared.format("true"))
-    assert installed_torch(str(python), str(tmp_path)).text == "2.13.0"
+    assert str(installed_torch(str(python), str(tmp_path))) == "2.13.0"
     assert not lacks_torch(str(python))
 
 
@@ -241,7 +241,7 @@ def test_what_the_administrator_installed_counts(bare, tmp_path, library):
     packages = environment(tmp_path, "2.13.0", name="more")
     (bare.parents[1] / "local" / library).mkdir(parents=True)
     packages.parent.rename(bare.parents[1] / "local" / library / "python3.12")
-    assert installed_torch(str(bare), str(tmp_path)).text == "2.13.0"
+    assert str(installed_torch(str(bare), str(tmp_path))) == "2.13.0"
     assert not lacks_torch(str(bare))
 
 

@@ -224,8 +224,8 @@ def _packages_of(prefix: str) -> list[str]:
     found = _direct_packages(prefix)
     settings = _venv_settings(prefix)
     if settings.get("include-system-site-packages", "").lower() == "true" and "home" in settings:
-        bases = map(_direct_packages, _bases(settings))
-        found += [path for path in next(filter(None, bases), []) if path not in found]
+        shared = next((base for one in _bases(settings) if (base := _direct_packages(one))), None) or []
+        found += [path for path in shared if path not in found]
     return found
 
 
