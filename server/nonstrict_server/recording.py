@@ -11,7 +11,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.text.source import SourceKind, read_bytes, source_kind
+from nonstrict.text.decode import normalised
+from nonstrict.text.source import SourceKind, UnreadableSource, read_source, source_kind
 from nonstrict_server.confirming import UNTRUSTED, in_thread
 from nonstrict_server.protocol import RequestFailedError
 
@@ -120,7 +121,11 @@ class Recorder:
     def _check_saved(self, target: Traced) -> None:
         """What runs is the file; its lines would not be those of another text."""
         text = self._server.documents.text_of(target.path)
-        if text is not None and text.encode("utf-8", "surrogatepass") != read_bytes(target.path):
+        try:
+            saved = read_source(target.path).text
+        except UnreadableSource as error:
+            raise RequestFailedError(str(error)) from error
+        if text is not None and _lines(text) != _lines(saved):
             raise RequestFailedError(f"`{os.path.basename(target.path)}` has changes that are not saved: save it first")
 
     def _tell(self, target: Traced | None) -> None:
@@ -218,6 +223,11 @@ class _Program:
                 os.killpg(process.pid, number)
             elif process.poll() is None:
                 process.terminate()
+
+
+def _lines(text: str) -> str:
+    """A text without what editors and files may differ in: the byte order mark, and how lines end."""
+    return normalised(text.removeprefix("\ufeff"))
 
 
 def _recorded(task: _Task, program: _Program) -> Recorded:

@@ -238,6 +238,14 @@ async def test_text_that_is_not_saved_is_not_run(start: Start, tmp_path: Path):
         await run(editor, command)
 
 
+async def test_a_saved_file_may_have_a_mark_and_other_line_ends(start: Start, tmp_path: Path):
+    root = write(tmp_path / "project", model=MODEL)
+    (root / "model.py").write_bytes(b"\xef\xbb\xbf" + MODEL.replace("\n", "\r\n").encode())
+    editor = await start(CODE, root, settings={"interpreter": [sys.executable]}, arguments=["--trusted-workspace"])
+    uri = editor.open(root / "model.py")
+    assert (await run(editor, await until(editor, uri, 11, "trace"))).startswith("Kept 1 compiled function")
+
+
 @pytest.mark.parametrize("name", ["pyproject.toml", "missing.py", "folder"])
 async def test_what_is_no_python_file_is_not_run(start: Start, tmp_path: Path, name: str):
     root = write(tmp_path / "project", model=MODEL)
