@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.server.protocol.test_experiments import CALM, MODEL
 from tests.workbench.driving import COMPILING
 from tests.workbench.projects import write
 
@@ -16,50 +17,6 @@ if TYPE_CHECKING:
 
     from tests.workbench.conftest import Open
     from tests.workbench.driving import Workbench
-
-MODEL = """\
-import torch
-
-SCALE = 2.0
-
-
-@torch._dynamo.nonstrict_trace
-def scaled(x):
-    return x * SCALE
-
-
-@torch.compile(fullgraph=True)
-def region(x):
-    return scaled(x)
-
-
-def set_scale(value):
-    global SCALE
-    SCALE = value
-
-
-def main():
-    region(torch.ones(3))
-    set_scale(3.0)
-    region(torch.ones(3))
-"""
-CALM = """\
-import torch
-
-
-@torch.compile
-def calm(x):
-    return x + 1
-
-
-@torch.compile
-def unknown(x):
-    return x + len(open("missing.txt").read())
-
-
-def main():
-    calm(torch.ones(3))
-"""
 
 
 def rows(workbench: Workbench, text: str | re.Pattern[str]) -> Locator:
