@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 
 from tests.confirm.runs.logs import Log, guard
 from tests.server.oracle import environment
+from tests.server.protocol.test_recording import MODEL as SCRIPT
 from tests.workbench.driving import COMPILING, plain
 from tests.workbench.projects import write
 
@@ -72,23 +73,6 @@ def test_a_run_is_shown_once_it_is_imported_and_fades_with_an_edit(open_workbenc
     workbench.type_at_end_of(6, " + 1")
     expect(faded).to_have_count(0)
     expect(workbench.squiggles("info")).to_have_count(0)
-
-
-SCRIPT = """\
-import torch
-
-
-@torch.compile
-def step(x, n):
-    y = x * n
-    print("between")
-    return y.cos()
-
-
-if __name__ == "__main__":
-    for n in range(4):
-        step(torch.ones(3), n)
-"""
 
 
 @pytest.mark.pictures
