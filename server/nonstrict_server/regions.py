@@ -100,11 +100,11 @@ def _regions_of(engine: Engine, path: str, function: str) -> list[Region]:
 
 
 def regions_calling(engine: Engine, finding: Diagnostic) -> Iterator[tuple[Region, Callee]]:
-    """The regions known by now that call the marked function of a finding, and each of the calls."""
+    """The regions that call the marked function of a finding, those of other files as far as they are known by now."""
     if not finding.links or finding.marker == "compiled":
         return
     marker = marker_of(finding)
-    for region in engine.regions():
+    for region in dict.fromkeys((*engine.regions(marker.path), *engine.regions())):
         for callee in region.marked:
             if callee.function == finding.function and located(engine, callee.mark) == marker:
                 yield region, callee
