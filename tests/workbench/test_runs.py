@@ -56,7 +56,7 @@ def test_a_run_is_shown_once_it_is_imported_and_fades_with_an_edit(open_workbenc
     subprocess.run(command, cwd=project, env=environment(), check=True, capture_output=True)
 
     expect(workbench.lens("1 graph")).to_have_text(
-        "1 graph · 1 note | last run just now: 4 graphs · 3 recompilations · 36 s compiling | confirm"
+        "1 graph · 1 note | last run just now: 4 graphs · 3 recompilations · 36 s compiling"
     )
     expect(workbench.squiggles("info")).to_have_count(1)
     words = plain(workbench.hover(workbench.word("y = x * n", "n")).inner_text())
