@@ -42,6 +42,6 @@ def test_functions_are_tests(open_workbench: Open, project: Path):
         row = rows(workbench, re.compile(rf"^\s*{name}(?!\.)"))
         expect(row.locator(f".codicon-testing-{outcome}-icon").first).to_be_visible()
     panel = workbench.page.locator(".part.panel")
-    expect(panel).to_contain_text("unknown: no inputs")
+    expect(panel).to_contain_text("unknown: ")
     expect(panel).to_contain_text("model.py:8: NST104")
     workbench.picture("testing", side_bar=True)
