@@ -208,7 +208,7 @@ class _Program:
                     left -= len(data)
                     if left <= 0:
                         self._heard("... (the rest of its output is left out)")
-                time.sleep(_PAUSE)
+                    time.sleep(_PAUSE)
 
     def _signal(self, number: int) -> None:
         """Signal the process and all that it started, as far as they are still there."""
