@@ -7,14 +7,14 @@ import { type Environment, OFFERED, type Situation, spoken, statusText, tooltip 
 const ENVIRONMENT: Environment = {
 	torch: "2.13.0+cpu",
 	device: "cpu",
-	python: "/work/my_env/bin/python",
+	python: "/envs/my_env/bin/python",
 	hasTorch: true,
 	notice: "",
 	trusted: true,
 	hindrance: "",
 };
 const RUNNING: Situation = { phase: "running", environment: ENVIRONMENT, busy: false, activity: "" };
-const NO_TORCH = "nothing can be confirmed: /work/my_env/bin/python has no torch; choose an interpreter that has it";
+const NO_TORCH = "nothing can be confirmed: /envs/my_env/bin/python has no torch; choose an interpreter that has it";
 
 function shown(environment: Partial<Environment>) {
 	return statusText({ ...RUNNING, environment: { ...ENVIRONMENT, ...environment } });
@@ -26,7 +26,7 @@ test("torch and the device are told", () => {
 	assert.deepEqual(statusText(RUNNING).facts, [
 		["Torch", "2.13.0+cpu"],
 		["Device", "cpu"],
-		["Interpreter", "/work/my_env/bin/python"],
+		["Interpreter", "/envs/my_env/bin/python"],
 		["Workspace", "trusted"],
 	]);
 });
@@ -69,7 +69,7 @@ test("a server that failed is an error, one that is off is not", () => {
 test("the tooltip says all of it, and links to nothing else than what is offered", () => {
 	const text = tooltip(shown({ torch: null, hasTorch: false, hindrance: NO_TORCH, device: "" }));
 	assert.match(text, /^Nothing can be confirmed: \/work\/my\\_env\/bin\/python has no torch/);
-	assert.ok(text.includes("| Interpreter | `/work/my_env/bin/python` |"));
+	assert.ok(text.includes("| Interpreter | `/envs/my_env/bin/python` |"));
 	assert.ok(text.includes("| Device | known after the first experiment |"));
 	for (const phase of ["off", "starting", "running", "failed"] as const) {
 		const links = [...tooltip(statusText({ ...RUNNING, phase })).matchAll(/\(command:([\w.]+)\)/g)];
