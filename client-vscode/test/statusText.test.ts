@@ -68,7 +68,7 @@ test("a server that failed is an error, one that is off is not", () => {
 
 test("the tooltip says all of it, and links to nothing else than what is offered", () => {
 	const text = tooltip(shown({ torch: null, hasTorch: false, hindrance: NO_TORCH, device: "" }));
-	assert.match(text, /^Nothing can be confirmed: \/work\/my\\_env\/bin\/python has no torch/);
+	assert.match(text, /^Nothing can be confirmed: \/envs\/my\\_env\/bin\/python has no torch/);
 	assert.ok(text.includes("| Interpreter | `/envs/my_env/bin/python` |"));
 	assert.ok(text.includes("| Device | known after the first experiment |"));
 	for (const phase of ["off", "starting", "running", "failed"] as const) {

@@ -328,9 +328,9 @@ class Confirmers:
 
 
 def can_be_tried(finding: Diagnostic) -> bool:
-    """Whether an experiment can tell of a finding."""
+    """Whether an experiment can tell of a finding, which torch did not tell by itself."""
     rule = RULES.get(finding.code)
-    return rule is not None and rule.experiment is not Experiment.NONE
+    return rule is not None and rule.experiment is not Experiment.NONE and not finding.observed
 
 
 def _questions(task: _Task, path: str) -> tuple[Diagnostic, ...]:

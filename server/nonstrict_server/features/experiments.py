@@ -1,8 +1,7 @@
 """Marked functions and regions as tests: requests `nonstrict/tests` for the list, `nonstrict/test` to run one.
 
-A test is what `nonstrict.confirmFunction` runs. It fails if a finding is confirmed, passes if all are refuted, and is
-skipped if nothing could be decided. A function without findings is asked whether it computes the same when it is
-compiled.
+A test fails if a finding is confirmed, passes if all are refuted, and is skipped if something could not be decided. A
+function without findings is asked whether it computes the same when it is compiled.
 """
 
 from __future__ import annotations

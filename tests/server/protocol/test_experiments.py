@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pygls.exceptions import JsonRpcException
 
+from tests.confirm.runs.logs import MODEL as RUN_MODEL
 from tests.server.protocol.profiles import CODE
 from tests.server.protocol.projects import write
+from tests.server.protocol.test_sightings import run as kept_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -198,3 +200,14 @@ async def test_what_no_experiment_can_tell_of_is_asked_whether_it_computes_the_s
     uri = editor.open(root / "model.py")
     assert [one.code for one in await editor.diagnostics(uri)] == ["NST604"]
     assert (await tried(editor, uri, "plain")).outcome == "passed"
+
+
+async def test_what_a_run_did_is_nothing_to_decide(start: Start, tmp_path: Path):
+    """A note of what torch told by itself has no verdict, and needs none."""
+    root = write(tmp_path / "project", model=RUN_MODEL)
+    (root / "nonstrict.toml").write_text("")
+    kept_run(root)
+    editor = await start(CODE, root, settings={"interpreter": [sys.executable]}, arguments=["--trusted-workspace"])
+    uri = editor.open(root / "model.py")
+    await editor.until(uri, lambda found: any(one.code == "NST804" for one in found))
+    assert "edited meanwhile" not in str((await tried(editor, uri, "unforetold")).reasons)
