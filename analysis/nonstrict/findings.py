@@ -9,6 +9,8 @@ import enum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nonstrict.events import Event, How
 
 #: Codes of what is no finding of a marked function or region. A diagnostic of what no finding explains is a question
@@ -152,7 +154,7 @@ class Finding(NamedTuple):
     chain, the marker included. `fixes` are the ways to mend it, the best one first. With `gives_up` it says that torch
     compiles nothing of the function after it; where it is `hidden`, that torch gives up before it comes to it. With
     `observed` it is no prediction: torch told it in an experiment. `cause` is the effect that it is
-    about, if it is about one.
+    about, if it is about one. `others` are further marked functions that come to its place, each with its marker.
     """
 
     code: str
@@ -170,6 +172,20 @@ class Finding(NamedTuple):
     gives_up: bool = False
     hidden: bool = False
     observed: bool = False
+    others: tuple[tuple[str, Span], ...] = ()
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """All places that users are shown of it, those of its fixes aside."""
+        return (self.span, *(related.span for related in self.related), *(marker for _, marker in self.others))
+
+    def moved(self, at: Callable[[Span], Span]) -> Finding:
+        """The finding where its places are now, its fixes aside."""
+        return self._replace(
+            span=at(self.span),
+            related=tuple(related._replace(span=at(related.span)) for related in self.related),
+            others=tuple((function, at(marker)) for function, marker in self.others),
+        )
 
 
 class Location(NamedTuple):
@@ -300,6 +316,7 @@ class Diagnostic(NamedTuple):
     observed: bool = False
     output: Output = Output.NONE
     sighting: Sighting | None = None
+    others: tuple[tuple[str, Location], ...] = ()
 
 
 def with_advice(message: str, advice: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from nonstrict.check.live.sightings import Sightings, is_run
-from nonstrict.check.live.verdicts import marker_of
+from nonstrict.check.live.verdicts import reached_by, ways_of
 from nonstrict.findings import SYNTAX_ERROR
 from nonstrict_server.conversion import with_verdict
 from nonstrict_server.memory import LARGE, give_back
@@ -299,7 +299,7 @@ class Engine:
             return ()
         others = folder.related_to(path) & set(folder.files_with_findings()) - {path}
         found = [*self.diagnostics(path), *(one for other in sorted(others) for one in self.diagnostics(other))]
-        return tuple(one for one in found if _reached_from(one, path) and (not function or one.function == function))
+        return tuple(one for one in found if reached_by(one, {path}, function) or _lies_in(one, path, function))
 
     # -- the baseline -------------------------------------------------------------------------------------------------
 
@@ -392,5 +392,7 @@ class Engine:
             self._heard.changed(changed)
 
 
-def _reached_from(diagnostic: Diagnostic, path: str) -> bool:
-    return bool(diagnostic.function) and path in {marker_of(diagnostic).path, diagnostic.location.path}
+def _lies_in(diagnostic: Diagnostic, path: str, function: str) -> bool:
+    """Whether a finding of a function, or of any, is in a file."""
+    names = {name for name, _ in ways_of(diagnostic)} - {""}
+    return diagnostic.location.path == path and (function in names or (not function and bool(names)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.check.live.verdicts import marker_of
+from nonstrict.check.live.verdicts import marker_of, reached_by, ways_of
 from nonstrict.findings import Status
 from nonstrict.report.regions import figures
 from nonstrict.report.summary import plural
@@ -83,7 +83,7 @@ def reached_from(engine: Engine, path: str, function: str) -> tuple[Diagnostic, 
     own = reach.of(path, function)
     regions = _regions_of(engine, path, function)
     if not own and not regions and not any(mark.function == function for mark in engine.marks(path)):
-        own = tuple(one for one in reach.of(path) if one.function == function)
+        own = tuple(one for one in reach.of(path) if any(name == function for name, _ in ways_of(one)))
     return tuple(dict.fromkeys((*own, *(one for region in regions for one in reach.view(region).reached))))
 
 
@@ -141,7 +141,7 @@ class Reach:
         if not function:
             return self._known[path]
         paths = {path, *marked_in}
-        return tuple(one for one in self._known[path] if one.function == function and marker_of(one).path in paths)
+        return tuple(one for one in self._known[path] if reached_by(one, paths, function))
 
     def views(self, path: str = "") -> list[View]:
         """The regions in or from a file, or of the workspace."""

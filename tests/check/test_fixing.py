@@ -141,15 +141,23 @@ def test_a_warning_in_place_of_an_error_is_allowed(tmp_path: Path):
 def test_what_a_mended_place_does_in_another_function_is_no_new_error(tmp_path: Path):
     """A place is told of one of the functions that reach it, until that one is mended."""
     words = Words(tmp_path, lambda _: "fine_error", a="a_error\n")
+    others: list[str] = []
 
     def examine(overlays: Mapping[str, Source]) -> CheckResult:
         result = words.examine(overlays)
         reached = "m" if overlays else "n"
-        return result._replace(diagnostics=tuple(one._replace(function=reached) for one in result.diagnostics))
+        return result._replace(
+            diagnostics=tuple(
+                one._replace(function=reached, others=tuple((other, one.location) for other in others))
+                for one in result.diagnostics
+            )
+        )
 
     def propose(result: CheckResult) -> Iterator[tuple[Diagnostic, LocatedFix]]:
         return (told for told in words.propose(result) if told[0].function == "n")
 
+    assert fix(examine, propose).mistakes
+    others.append("m")
     done = fix(examine, propose)
     assert (words.texts(done), done.mistakes) == ({"a": "fine_error\n"}, ())
     assert fix(words.examine, words.propose).mistakes

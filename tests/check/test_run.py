@@ -136,21 +136,20 @@ def test_suppressions_and_unused_ones(fake: Fake):
     assert codes(checked(text, select=("NST902", "NST1"))) == ["NST101", "NST902"]
 
 
-def test_one_place_is_reported_once_with_the_other_functions(fake: Fake, monkeypatch: pytest.MonkeyPatch):
-    place = Span("a.py", 1, 0, 1, 1)
+def test_a_finding_names_the_other_functions_that_come_to_its_place(fake: Fake, monkeypatch: pytest.MonkeyPatch):
+    place, marker = Span("a.py", 1, 0, 1, 1), Span("a.py", 2, 0, 2, 1)
+    others = (("", marker), *((f"f{number}", marker) for number in range(9)))
+    found = Finding("NST101", Severity.ERROR, place, "text", function="f2", others=others)
 
     def analyse(files: list[str], options: AnalysisOptions) -> Analysis:
-        marks = [Related(Span("a.py", row, 0, row, 1), f"`f{row}` is marked here") for row in (1, 2)]
-        found = [
-            Finding("NST101", severity, place, "text", function=f"f{row}", related=(marks[row - 1],))
-            for row, severity in ((1, Severity.WARNING), (2, Severity.ERROR))
-        ]
-        return Analysis(found, {"a.py": read_source("a.py")}, [], frozenset({"a.py"}))
+        return Analysis([found], {"a.py": read_source("a.py")}, [], frozenset({"a.py"}))
 
     monkeypatch.setattr(analysis, "analyse", analyse)
     (diagnostic,) = checked("x\ny\n").diagnostics
-    assert (diagnostic.severity, diagnostic.function) == (Severity.ERROR, "f2")
-    assert diagnostic.related[-1].message == "also reached from `f1`, marked here"
+    assert [one.message for one in diagnostic.related] == [
+        f"also reached from `f{number}`, marked here" for number in (0, 1, 3, 4, 5)
+    ]
+    assert {one.location.row for one in diagnostic.related} == {2}
 
 
 def test_settings_below_decide_for_their_files(fake: Fake):

@@ -352,9 +352,8 @@ def _shown(
 ) -> dict[str, Source]:
     """The sources that findings and their evidence lie in, and those that may hold suppressions."""
     shown = dict(known)
-    paths = {finding.span.path for finding in findings}
+    paths = {span.path for finding in findings for span in finding.spans}
     paths |= looked.paths if options.regions else set()
-    paths |= {related.span.path for finding in findings for related in finding.related}
     for path in sorted(paths - set(shown)):
         overlay = options.overlays.get(path)
         with suppress(Exception):  # told where the file is read as code

@@ -18,6 +18,7 @@ from nonstrict.findings import (
     LocatedFix,
     Location,
     Output,
+    Related,
     RelatedLocation,
 )
 from nonstrict.text.hints import may_suppress
@@ -83,7 +84,7 @@ class Presenter:
         found = [self._located(fault, self._main, texts) for fault in self._faults.found]
         for path in sorted(by_file):
             found += self._of_file(path, by_file[path], texts)
-        return tuple(sorted(merged(found), key=in_order))
+        return tuple(sorted(found, key=in_order))
 
     def of_file(
         self, path: str, findings: list[Finding], sources: Mapping[str, Source], *, settled: bool = True
@@ -95,7 +96,7 @@ class Presenter:
         """
         found = self._of_file(path, findings, _Texts(sources))
         told = (diagnostic for diagnostic in found if settled or diagnostic.code != UNUSED_SUPPRESSION)
-        return tuple(sorted(merged(told), key=in_order))
+        return tuple(sorted(told, key=in_order))
 
     def _of_file(self, path: str, findings: list[Finding], texts: _Texts) -> Iterator[Diagnostic]:
         """The diagnostics of one file."""
@@ -180,6 +181,7 @@ class Presenter:
 
     def _shown(self, finding: Finding, selection: Selection, texts: _Texts) -> Diagnostic:
         rule, cause = self._rules.get(finding.code), finding.cause
+        related = (*finding.related, *_ways(finding))
         return Diagnostic(
             finding.code,
             rule.name if rule is not None else finding.code.lower(),
@@ -190,7 +192,7 @@ class Presenter:
             finding.note,
             finding.function,
             finding.marker,
-            tuple(RelatedLocation(texts.locate(related.span), related.message) for related in finding.related),
+            tuple(RelatedLocation(texts.locate(span), message) for span, message in related),
             finding.links,
             subject=cause.subject if cause is not None else None,
             fixes=tuple(
@@ -205,7 +207,18 @@ class Presenter:
             hidden=finding.hidden,
             observed=finding.observed,
             output=cause.output if cause is not None else Output.NONE,
+            others=tuple((function, texts.locate(marker)) for function, marker in finding.others),
         )
+
+
+def _ways(finding: Finding) -> list[Related]:
+    """Which other marked functions come to the place of a finding; the first ones of many."""
+    others: dict[str, Span] = {}
+    for function, marker in finding.others:
+        if function and function != finding.function:
+            others.setdefault(function, marker)
+    told = [Related(marker, f"also reached from `{function}`, marked here") for function, marker in others.items()]
+    return told[:_MAX_OTHER_FUNCTIONS]
 
 
 def _is_reported(
@@ -262,32 +275,6 @@ def bare(span: Span) -> Location:
 
 def _quoted(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
-
-
-def merged(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """One diagnostic for each rule and place.
-
-    A helper that several marked functions call is reported once, at its worst, and names the other functions.
-    """
-    groups: dict[tuple[str, Location, str], list[Diagnostic]] = {}
-    for diagnostic in diagnostics:
-        thing = diagnostic.message if diagnostic.code == INTERNAL_FAULT else ""
-        groups.setdefault((diagnostic.code, diagnostic.location, thing), []).append(diagnostic)
-    return [group[0] if len(group) == 1 else _one_of(group) for group in groups.values()]
-
-
-def _one_of(group: list[Diagnostic]) -> Diagnostic:
-    """The worst of some diagnostics of one rule and place, with a word on the other marked functions."""
-    best = min(group, key=lambda d: (-d.severity, len(d.related), d.function, d.message))
-    others: dict[str, RelatedLocation] = {}
-    for diagnostic in sorted(group, key=lambda d: (d.function, d.message)):
-        if diagnostic.function != best.function and diagnostic.related:
-            where = diagnostic.related[0].location
-            others.setdefault(
-                diagnostic.function, RelatedLocation(where, f"also reached from `{diagnostic.function}`, marked here")
-            )
-    kept = tuple(others.values())[:_MAX_OTHER_FUNCTIONS]
-    return best._replace(related=(*best.related, *kept))
 
 
 def in_order(diagnostic: Diagnostic) -> tuple[str, int, int, int, str]:

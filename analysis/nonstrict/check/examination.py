@@ -11,7 +11,7 @@ from nonstrict.check.faults import Faults, beginning, examined_by
 from nonstrict.check.gathering import gathered
 from nonstrict.check.leading import at_calls
 from nonstrict.check.looking import looked_at
-from nonstrict.check.shares import Ground, Portion, Share, keep_nearest, merged
+from nonstrict.check.shares import Ground, Portion, Share, merged, nearest
 from nonstrict.check.stack import with_deep_stack
 from nonstrict.check.workers import in_slices
 from nonstrict.coverage import Looked
@@ -191,10 +191,7 @@ def examined(
             _discover(machine, path, task.exports, faults)
     told: list[Told] = []
     _examine_bodies(machine, task, options, wanted or _any, told, faults)
-    found: dict[tuple[object, ...], Finding] = {}
-    for one in told:
-        for finding in one.findings:
-            keep_nearest(found, finding)
+    found = nearest(finding for one in told for finding in one.findings)
     if options.fixes is not None and found:
         # Once nothing is looked at any more: what fixes ask of the program must not decide what is found.
         from nonstrict.check.mending import mended

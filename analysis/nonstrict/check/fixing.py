@@ -272,21 +272,20 @@ def _accuses(before: CheckResult, after: CheckResult, steps: Sequence[_Step]) ->
     """Whether there are errors now that were not there before, wherever in the file they stood.
 
     What says the same rule of the same place in other words is not new: it may name what a fix wrote anew. Nor is what
-    a place that was mended for one function does in another, as a place is told of one of them only.
+    a place that was mended for one function does in another that came there before.
     """
     edits = [edit for step in steps for edit in step.fix.edits]
     fixed = {id(finding) for step in steps for finding in step.findings}
     others = [one for one in before.diagnostics if id(one) not in fixed]
     known = Counter(_spot(one, edits) for one in others)
     now = Counter(map(_spot, after.diagnostics))
-    mended = {(_spot(one, edits), one.function) for step in steps for one in step.findings}
-    spots = {spot for spot, _ in mended}
+    left = {(_spot(one, edits), other) for step in steps for one in step.findings for other, _ in one.others}
     new = [
         one
         for one in after.diagnostics
         if one.severity is Severity.ERROR
         and now[_spot(one)] > known[_spot(one)]
-        and (_spot(one) not in spots or (_spot(one), one.function) in mended)
+        and (_spot(one), one.function) not in left
     ]
     if len(after.failures) > len(before.failures):
         return True

@@ -47,7 +47,9 @@ def mended(
     `known` are files that were read for the fixes of other parts, and is added to; so are the `records` that were
     looked for. Among hundreds of findings in one long function the later ones get no fixes.
     """
-    bodies = {finding: one.body for one in told for finding in one.findings}
+    # Who else comes to a place is known of the findings of all only.
+    each = {finding._replace(others=()): one.body for one in told for finding in one.findings}
+    bodies = {one: body for one in found.values() if (body := each.get(one._replace(others=()))) is not None}
     documents = Documents(machine, known, (records or Records()).of)
     codes = {code for code, rule in RULES.items() if rule.fixes is not None and rule.surest >= least}
     wanted = _within_reach(bodies, (one for one in found.values() if one.code in codes))

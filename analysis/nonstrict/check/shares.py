@@ -14,6 +14,7 @@ from nonstrict.findings import INTERNAL_FAULT, Finding
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from nonstrict.findings import Span
     from nonstrict.program.discovery.exports import Exports
     from nonstrict.program.linking.disk import Question
     from nonstrict.program.linking.searches import Answers, Asked, Bytes
@@ -99,24 +100,33 @@ class Memory(Protocol):
 
 def merged(shares: Sequence[Share]) -> Share:
     """One finding for each place, told where it is worst, for the nearest marked function."""
-    found: dict[tuple[object, ...], Finding] = {}
-    for share in shares:
-        for finding in share.findings:
-            keep_nearest(found, finding)
+    found = nearest(finding for share in shares for finding in share.findings)
     read = frozenset[str]().union(*(share.read for share in shares))
     return Share(list(found.values()), read, merged_looks([share.looked for share in shares]))
 
 
-def keep_nearest(found: dict[tuple[object, ...], Finding], finding: Finding) -> None:
-    """Keep a finding unless a worse or nearer one of its rule is known at its place.
+def nearest(findings: Iterable[Finding]) -> dict[tuple[object, ...], Finding]:
+    """The worst or nearest finding of each rule at each place; it notes who else comes there.
 
     The order is total, so that it does not matter which came first.
     """
-    # Faults at one place are different things that were lost.
-    key = (finding.code, finding.span, finding.message if finding.code == INTERNAL_FAULT else "")
-    known = found.get(key)
-    if known is None or _rank(finding) < _rank(known):
-        found[key] = finding
+    places: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in findings:
+        # Faults at one place are different things that were lost.
+        thing = finding.message if finding.code == INTERNAL_FAULT else ""
+        places.setdefault((finding.code, finding.span, thing), []).append(finding)
+    return {place: found[0] if len(found) == 1 else _nearest(found) for place, found in places.items()}
+
+
+def _nearest(findings: Sequence[Finding]) -> Finding:
+    best = min(findings, key=_rank)
+    ways = {way for finding in findings for way in (_way(finding), *finding.others)} - {_way(best)}
+    return best._replace(others=tuple(sorted(ways)))
+
+
+def _way(finding: Finding) -> tuple[str, Span]:
+    """The function that a finding is told of, and its marker."""
+    return finding.function, finding.related[0].span if finding.links else finding.span
 
 
 def _rank(finding: Finding) -> tuple[object, ...]:

@@ -126,7 +126,7 @@ class FindingRecord(PlaceRecord):
     function: Annotated[str | None, "the qualified name of the marked function or compiled region that it is about"]
     marker: Annotated[str | None, "the kind of its marker: `nonstrict`, `in-graph`, `compiled`, ..."]
     observed: Annotated[bool, "whether it is no prediction: torch told it in a run"]
-    related: Annotated[list[RelatedRecord], "the call chain from the marker to the place, then the evidence"]
+    related: Annotated[list[RelatedRecord], "the call chain to the place, evidence, other functions that come there"]
     links: Annotated[int, "so many of `related` are the call chain"]
     fingerprint: Annotated[str, "made of rule, file, function and line of code: edits elsewhere keep it"]
     verdict: Annotated[VerdictRecord | None, "null where no experiment was asked for"]

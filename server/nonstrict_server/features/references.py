@@ -58,4 +58,6 @@ def _references(ls: Server, place: Place, position: lsp.Position) -> list[lsp.Lo
     finding = finding_at(ls, place, position)
     if finding is None:
         return []
-    return locations(ls, (related.location for related in finding.related[finding.links :]))
+    markers = {marker for _, marker in finding.others}
+    evidence = (related.location for related in finding.related[finding.links :])
+    return locations(ls, (where for where in evidence if where not in markers))

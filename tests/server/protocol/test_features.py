@@ -170,3 +170,43 @@ async def test_a_captured_name_leads_to_where_it_is_made(start: Start, tmp_path:
     assert isinstance(target, types.Location)
     assert path_of(target.uri) == root / "helper.py"
     assert target.range.start.line == HELPER.splitlines().index("BIAS = torch.zeros(3)")
+
+
+WRITTEN = """\
+import torch
+
+COUNT = torch.zeros(())
+
+
+def tick():
+    global COUNT
+    COUNT = COUNT + 1
+
+
+def helper(x):
+    return x + COUNT
+
+
+@torch._dynamo.nonstrict_trace
+def one(x):
+    return helper(x)
+
+
+@torch._dynamo.nonstrict_trace
+def two(x):
+    return helper(x)
+"""
+
+
+async def test_the_references_of_a_captured_name_are_what_writes_it(start: Start, tmp_path: Path):
+    root = write(tmp_path / "project", model=WRITTEN)
+    editor = await start(CODE, root)
+    uri = editor.open(root / "model.py")
+    (diagnostic,) = await editor.diagnostics(uri)
+    told = [one.message for one in diagnostic.related_information or ()]
+    assert "also reached from `two`, marked here" in told
+    context = types.ReferenceContext(include_declaration=True)
+    document = types.TextDocumentIdentifier(uri)
+    params = types.ReferenceParams(context, document, diagnostic.range.start)
+    found = await editor.client.text_document_references_async(params)
+    assert [WRITTEN.splitlines()[one.range.start.line].strip() for one in found or ()] == ["COUNT = COUNT + 1"]

@@ -303,3 +303,50 @@ async def test_functions_of_the_same_name_are_told_apart(start: Start, tmp_path:
         "@torch.compile": "at most 1 graph",
     }
     assert await execute(editor, "nonstrict.showFindings", [uri, "one"]) == []
+
+
+SHARED = """\
+import random
+
+import torch
+
+
+def helper(x):
+    return x * random.random()
+
+
+@torch._dynamo.nonstrict_trace
+def one(x):
+    return helper(x)
+
+
+@torch._dynamo.nonstrict_trace
+def two(x):
+    return helper(x) + 1
+
+
+@torch.compile
+def region_one(x):
+    return one(x)
+
+
+@torch.compile
+def region_two(x):
+    return two(x)
+"""
+
+
+async def test_a_finding_counts_for_each_function_that_comes_to_it(start: Start, tmp_path: Path):
+    root = write(tmp_path / "project", model=SHARED)
+    editor = await start(CODE, root)
+    uri = editor.open(root / "model.py")
+    await editor.diagnostics(uri)
+    asked = types.CodeLensParams(types.TextDocumentIdentifier(uri))
+    lenses = await editor.client.text_document_code_lens_async(asked)
+    said = [one.command.title for one in lenses or () if one.command is not None]
+    assert [one for one in said if "finding" in one] == ["1 finding"] * 2
+    assert [one for one in said if "graph" in one] == ["at most 1 graph · 1 error"] * 2
+    for function in ("one", "two", "region_one", "region_two"):
+        command = types.ExecuteCommandParams("nonstrict.showFindings", [uri, function])
+        listed: Any = await editor.client.workspace_execute_command_async(command)
+        assert [one["text"] for one in listed] == ["NST301"]

@@ -277,7 +277,7 @@ class Folder:
             self.examine(other)
 
     def _presented(self, path: str, findings: list[Finding]) -> tuple[Diagnostic, ...]:
-        places = {span.path for one in findings for span in (one.span, *(related.span for related in one.related))}
+        places = {span.path for one in findings for span in one.spans}
         places |= {edit.span.path for one in findings for fix in one.fixes for edit in fix.edits}
         sources = {place: source for place in {path, *places} if (source := self.source(place)) is not None}
         return self.presenter.of_file(path, findings, sources, settled=self._scanned and not self.pending())

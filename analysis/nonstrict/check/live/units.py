@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.check.live.mentions import Mentions, Piece, edited_sheet, names_operators, parts_of, sheet_of
 from nonstrict.check.live.results import SeenMark, seen_mark
 from nonstrict.check.live.texts import differing_lines
-from nonstrict.check.shares import keep_nearest
+from nonstrict.check.shares import nearest
 from nonstrict.facts.words import identifiers
 from nonstrict.program.contracts.marks import unattached
 from nonstrict.program.domain import marker_words
@@ -86,11 +86,7 @@ class Seen(NamedTuple):
 
     def findings(self) -> list[Finding]:
         """One finding for each rule and place, as if all marks had been looked at together."""
-        found: dict[tuple[object, ...], Finding] = {}
-        for unit in self.units:
-            for finding in unit.findings:
-                keep_nearest(found, finding)
-        return list(found.values())
+        return list(nearest(finding for unit in self.units for finding in unit.findings).values())
 
     def regions(self) -> tuple[Region, ...]:
         """All applications of `torch.compile` that are known."""
@@ -289,7 +285,7 @@ class Again:
         return any(
             self._is_in_changed(span)
             for places in (
-                *((finding.span, *(related.span for related in finding.related)) for finding in unit.findings),
+                *(finding.spans for finding in unit.findings),
                 *(region.spans for region in unit.regions),
             )
             for span in places
@@ -303,13 +299,7 @@ class Again:
     def _moved(self, unit: Unit) -> Unit:
         definition = self._at(unit.mark.definition) if unit.mark.definition is not None else None
         mark = unit.mark._replace(span=self._at(unit.mark.span), definition=definition)
-        findings = tuple(
-            finding._replace(
-                span=self._at(finding.span),
-                related=tuple(related._replace(span=self._at(related.span)) for related in finding.related),
-            )
-            for finding in unit.findings
-        )
+        findings = tuple(finding.moved(self._at) for finding in unit.findings)
         regions = tuple(region.moved(self._at) for region in unit.regions)
         return unit._replace(mark=mark, findings=findings, regions=regions)
 

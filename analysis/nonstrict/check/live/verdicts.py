@@ -31,6 +31,7 @@ from nonstrict.text.source import SourceKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from nonstrict.findings import Diagnostic, Location, Subject, Verdict
     from nonstrict.text.source import Source
@@ -79,6 +80,16 @@ class _Strange(NamedTuple):
 def marker_of(diagnostic: Diagnostic) -> Location:
     """Where the marked function of a finding is marked, which decides on whose file experiments run."""
     return diagnostic.related[0].location if diagnostic.links else diagnostic.location
+
+
+def ways_of(diagnostic: Diagnostic) -> tuple[tuple[str, Location], ...]:
+    """The marked functions that come to the place of a finding, each with its marker: first the one it is told of."""
+    return ((diagnostic.function, marker_of(diagnostic)), *diagnostic.others)
+
+
+def reached_by(diagnostic: Diagnostic, paths: AbstractSet[str], function: str = "") -> bool:
+    """Whether a function that is marked in one of some files comes to the place of a finding; any if none is named."""
+    return any(name and function in ("", name) and marker.path in paths for name, marker in ways_of(diagnostic))
 
 
 class Texts:
