@@ -4,6 +4,7 @@
 #   make fuzz MINUTES=n  property tests with fresh seeds for n minutes (default: 10); prints counter-examples
 #   make graph-breaks    measure again which constructs the installed torch refuses to compile
 #   make guards    measure again what the installed torch compiles anew when a value changes
+#   make cudagraphs   measure again what the installed torch captures in CUDA graphs, without a GPU as far as that goes
 #   make knowledge PYTHON=p ARGS=a  takes in the torch of an interpreter: what differs, and which findings change
 #   make unbacked SEED=n  data-dependent sizes: composes and compiles bodies, prints where nonstrict says otherwise
 #   make golden  every finding of suites, corpus and examples again: tests/golden, to be read before a commit
@@ -30,7 +31,7 @@ export PIP_ROOT_USER_ACTION := ignore
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test fuzz lint format docs site site-serve graph-breaks guards knowledge unbacked golden bench
-.PHONY: bench-peers comparison dist client package playground pictures release clean
+.PHONY: cudagraphs bench-peers comparison dist client package playground pictures release clean
 
 help:
 	@sed -n '2,17s/^#   //p' Makefile
@@ -80,6 +81,9 @@ graph-breaks: $(VENV)/.developer
 
 guards: $(VENV)/.developer
 	@OMP_NUM_THREADS=1 $(BIN)/python scripts/generate_guards.py
+
+cudagraphs: $(VENV)/.developer
+	@OMP_NUM_THREADS=1 $(BIN)/python scripts/generate_cuda_graphs.py
 
 knowledge: $(VENV)/.developer
 	@$(BIN)/python scripts/take_in.py --python $(if $(filter file,$(origin PYTHON)),$(BIN)/python,$(PYTHON)) $(ARGS)

@@ -42,12 +42,13 @@ class Event(_Plain):
     STORAGE = "storage"  # the offset into its storage of an argument is asked for; place and value: the tensor
     ATTRIBUTE = "attribute"  # plain attribute of a module argument is read; place; value; what: the attribute
 
-    INPUT_WRITE = "input-write"  # as TENSOR_WRITE, on an argument; told of operators and leaf functions only
+    INPUT_WRITE = "input-write"  # as TENSOR_WRITE, on an argument; of operators, leaf functions, regions
     GUARD = "guard"  # what a region is given or reads is used, so that Dynamo guards it; place; value; how: a `Use`
     FLOAT = "float"  # such a number is given to an operator; place; value; how: a `Lowered`; what: the parameter
     DROPPED = "dropped"  # an operator is called, its result is not used; value: the operator's implementation
     GRADIENT = "gradient"  # an operator needs a formula for its gradient; value: the operator; how: a `Gradient`
     LAYER = "layer"  # a region calls a module, and with it the hooks of that; place and value: the module
+    KEPT = "kept"  # what a region returned is kept while a region runs again; place: where; how: a `Way`
     MARKS = "marks"  # a marker is applied in a region; value: what it is applied to; what: the marker
 
 

@@ -179,6 +179,11 @@ class Finding(NamedTuple):
         """All places that users are shown of it, those of its fixes aside."""
         return (self.span, *(related.span for related in self.related), *(marker for _, marker in self.others))
 
+    @property
+    def marked_at(self) -> Span:
+        """The marker of its function."""
+        return self.related[0].span if self.links else self.span
+
     def moved(self, at: Callable[[Span], Span]) -> Finding:
         """The finding where its places are now, its fixes aside."""
         return self._replace(

@@ -138,7 +138,7 @@ def test_suppressions_and_unused_ones(fake: Fake):
 
 def test_a_finding_names_the_other_functions_that_come_to_its_place(fake: Fake, monkeypatch: pytest.MonkeyPatch):
     place, marker = Span("a.py", 1, 0, 1, 1), Span("a.py", 2, 0, 2, 1)
-    others = (("", marker), *((f"f{number}", marker) for number in range(9)))
+    others = (("", marker), ("f0", place), *((f"f{number}", marker) for number in range(9)))
     found = Finding("NST101", Severity.ERROR, place, "text", function="f2", others=others)
 
     def analyse(files: list[str], options: AnalysisOptions) -> Analysis:

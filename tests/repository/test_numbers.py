@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Written by programs: `bench.comparison`, `bench.peers`, and the measured tables of `scripts/`.
-GENERATED = {"comparison.md", "graph-breaks.md", "recompilation.md", "speed.md"}
+GENERATED = {"comparison.md", "cuda-graphs.md", "graph-breaks.md", "recompilation.md", "speed.md"}
 #: Its tables are its source: `test_field_report` counts them.
 REPORT = ROOT / "docs" / "field-report.md"
 PAGES = [

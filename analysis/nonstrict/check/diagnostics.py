@@ -212,10 +212,11 @@ class Presenter:
 
 
 def _ways(finding: Finding) -> list[Related]:
-    """Which other marked functions come to the place of a finding; the first ones of many."""
+    """Which functions that are marked elsewhere come to the place of a finding; the first ones of many."""
     others: dict[str, Span] = {}
+    own = finding.marked_at
     for function, marker in finding.others:
-        if function and function != finding.function:
+        if function and function != finding.function and marker != own:
             others.setdefault(function, marker)
     told = [Related(marker, f"also reached from `{function}`, marked here") for function, marker in others.items()]
     return told[:_MAX_OTHER_FUNCTIONS]

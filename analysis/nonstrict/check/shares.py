@@ -126,7 +126,7 @@ def _nearest(findings: Sequence[Finding]) -> Finding:
 
 def _way(finding: Finding) -> tuple[str, Span]:
     """The function that a finding is told of, and its marker."""
-    return finding.function, finding.related[0].span if finding.links else finding.span
+    return finding.function, finding.marked_at
 
 
 def _rank(finding: Finding) -> tuple[object, ...]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nonstrict.program.contracts.boundary.varying import Variation
     from nonstrict.program.contracts.marked_body import MarkedBody
     from nonstrict.program.contracts.marks.applied import AppliedMarker
+    from nonstrict.program.contracts.regions.capturing import CudaGraphs
     from nonstrict.program.contracts.regions.dropped_guards import DroppedGuard
     from nonstrict.program.contracts.regions.graphs import Graphs
     from nonstrict.program.contracts.regions.late_hooks import LateHook
@@ -103,6 +104,11 @@ class Body(Protocol):
     @property
     def dropped_guards(self) -> tuple[DroppedGuard, ...]:
         """What a compiled region uses without a guard, and that is not the same in all calls."""
+        ...
+
+    @property
+    def cuda_graphs(self) -> CudaGraphs:
+        """What keeps CUDA graphs from a compiled region, what they are recorded for, which results they overwrite."""
         ...
 
     @property

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nonstrict.program.contracts.regions.capturing import NO_CUDA_GRAPHS
 from nonstrict.program.contracts.regions.graphs import NO_GRAPHS
 
 if TYPE_CHECKING:
+    from nonstrict.program.contracts.regions.capturing import CudaGraphs
     from nonstrict.program.contracts.regions.dropped_guards import DroppedGuard
     from nonstrict.program.contracts.regions.graphs import Graphs
     from nonstrict.program.contracts.regions.late_hooks import LateHook
@@ -49,6 +51,11 @@ class NoRegion:
     def dropped_guards(self) -> tuple[DroppedGuard, ...]:
         """Nothing is guarded."""
         return ()
+
+    @property
+    def cuda_graphs(self) -> CudaGraphs:
+        """Nothing is recorded."""
+        return NO_CUDA_GRAPHS
 
     @property
     def late_hooks(self) -> tuple[LateHook, ...]:

@@ -219,6 +219,13 @@ class CompileOptions(NamedTuple):
         return self.isolate_recompiles is True
 
     @property
+    def backend_name(self) -> str:
+        """The name of the backend, that of the default one where none is given; "" where it is not known."""
+        if self.backend is None or self.backend is Told.NOT_GIVEN:
+            return DEFAULT_BACKEND
+        return self.backend if isinstance(self.backend, str) else ""
+
+    @property
     def guard_filter(self) -> object:
         """A `GuardFilter`, or whether one is given that is not known."""
         given = dict(self.options) if isinstance(self.options, tuple) else {}
@@ -250,11 +257,8 @@ class Region:
 
     @property
     def backend(self) -> str:
-        """The name of the backend, that of the default one where none is given; "" where it is not known."""
-        given = self.options.backend
-        if given is None or given is Told.NOT_GIVEN:
-            return DEFAULT_BACKEND
-        return given if isinstance(given, str) else ""
+        """The name of the backend; "" where it is not known."""
+        return self.options.backend_name
 
 
 class Compiled(NamedTuple):

@@ -261,10 +261,10 @@ class Frame:
             self.emit(Event.READ, node, place, value, how=Read.IDENTITY)
 
     def written(self, node: ast.AST, tensor: Value, what: str) -> None:
-        """A tensor is changed in place: an effect on captured ones, and on arguments of what has to declare that."""
+        """A tensor is changed in place: an effect on captured ones, and on arguments of operators and of regions."""
         if tensor.place.captured:
             self.emit(Event.TENSOR_WRITE, node, tensor.place, tensor, what)
-        elif self.opaque and tensor.place.root is Root.ARGUMENT and not self._may_be_own(tensor):
+        elif (self.opaque or self.region) and tensor.place.root is Root.ARGUMENT and not self._may_be_own(tensor):
             self.emit(Event.INPUT_WRITE, node, tensor.place, tensor, what)
 
     def _may_be_own(self, tensor: Value) -> bool:

@@ -91,6 +91,11 @@ class Recompilation(NamedTuple):
     beside: tuple[AccessPath, ...] = ()
 
     @property
+    def costs(self) -> bool:
+        """Whether one compilation is not enough for all values."""
+        return self.compilations >= _SEVERAL or not self.settles
+
+    @property
     def grows(self) -> bool:
         """Whether it is a tensor that the region makes longer in each call."""
         return bool(self.kinds & growing_tensors.KINDS)
@@ -119,13 +124,21 @@ def of_region(region: Interpreted, stale: Collection[AccessPath]) -> Iterator[Re
         if found is not None and seen.effect.node not in at:
             at.add(seen.effect.node)
             yield found._replace(kinds=frozenset({source}))
-    used = [*_with_combined(region, [*_of_uses(region, {*changed, *stale})])]
+    anew = [one for one in _of_uses(region, {*changed, *stale}) if one.costs]
+    used = [*_with_combined(region, anew)]
     yield from used
     told = {one.span for each in used for one in each.evidence}
     sized = _of_parameters(region)
     if sized is not None and not any(one.span in told for one in sized.evidence):  # what is made there is told once
         yield sized
     yield from _of_layers(region)
+
+
+def symbols(region: Interpreted) -> Iterator[Recompilation]:
+    """What a region is not compiled anew for whenever it varies, each place once: a symbol stands for it."""
+    for one in _of_uses(region, inside.changes(region)):
+        if one.settles and one.values >= _SEVERAL:
+            yield one
 
 
 def _of_layers(region: Interpreted) -> Iterator[Recompilation]:
@@ -261,7 +274,7 @@ def _of_use(region: Interpreted, seen: Observed, varied: Varied) -> Recompilatio
         return None
     if (size := sizes.at(place)) is not None:
         rows = rows_of(sources(region, size.tensor), varied.kinds, sizes.USES[use]) if use in sizes.USES else ()
-        found = _recompilation(seen, told_by(region, rows), varied.number, varied.evidence, region)
+        found = _known(seen, told_by(region, rows), varied.number, varied.evidence, region)
         return found._replace(kinds=varied.kinds, rows=rows) if found is not None else None
     if varied.kinds <= _DECIDING and _decides(region, place) and idle_paths.has_idle_path(region):
         return None  # whether the first call computes anything, the number decides
@@ -281,7 +294,7 @@ def _of_use(region: Interpreted, seen: Observed, varied: Varied) -> Recompilatio
         rows = rows_of(among, varied.kinds - _FLOATS, str(use.value))  # as whole numbers, where they may be such
         each = guards.Compiled(guards.limit(region.torch), lasting=False, guard="")
         told = told_by(region, rows) if rows else each
-    found = _recompilation(seen, told, varied.number, varied.evidence, region)
+    found = _known(seen, told, varied.number, varied.evidence, region)
     return found._replace(kinds=varied.kinds, rows=rows) if found is not None else None
 
 
@@ -354,13 +367,20 @@ def _limit(region: Interpreted) -> int:
 def _recompilation(
     seen: Observed, told: guards.Compiled | None, values: int, evidence: tuple[Related, ...], region: Interpreted
 ) -> Recompilation | None:
-    """What follows for so many values from what was measured with others."""
+    """What follows for so many values from what was measured with others; None if that is one compilation for all."""
+    found = _known(seen, told, values, evidence, region)
+    return found if found is not None and found.costs else None
+
+
+def _known(
+    seen: Observed, told: guards.Compiled | None, values: int, evidence: tuple[Related, ...], region: Interpreted
+) -> Recompilation | None:
+    """The same, also of what takes one compilation."""
     if told is None or not told.compilations:
         return None
     if told.lasting:
         number = min(told.compilations, values)
-        found = Recompilation(seen, number, values, limit=False, evidence=evidence, settles=True)
-        return found if number >= _SEVERAL else None
+        return Recompilation(seen, number, values, limit=False, evidence=evidence, settles=True)
     refused = told.compilations < guards.limit(region.torch)
     most = told.compilations if refused else _limit(region)
     unbounded = values >= MANY and most > guards.limit(region.torch)  # the program allows for more: perhaps for all

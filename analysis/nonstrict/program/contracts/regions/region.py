@@ -16,6 +16,7 @@ from nonstrict.program.contracts.marks import handlers, purity
 from nonstrict.program.contracts.regions import (
     abandoned,
     contexts,
+    cuda_graphs,
     dropped_guards,
     flags,
     late_hooks,
@@ -25,6 +26,7 @@ from nonstrict.program.contracts.regions import (
     strictness,
     switched_off,
 )
+from nonstrict.program.contracts.regions.capturing import NO_CUDA_GRAPHS, are_asked_for
 from nonstrict.program.contracts.regions.graphs import Graphs, counted
 from nonstrict.program.discovery import callers
 from nonstrict.program.domain.access_paths import AccessPath, Root
@@ -36,6 +38,7 @@ from nonstrict.program.mutations import evidence
 if TYPE_CHECKING:
     from nonstrict.events import Event
     from nonstrict.findings import Related
+    from nonstrict.program.contracts.regions.capturing import CudaGraphs
     from nonstrict.program.contracts.regions.dropped_guards import DroppedGuard
     from nonstrict.program.contracts.regions.late_hooks import LateHook
     from nonstrict.program.contracts.regions.recompilations import Recompilation
@@ -71,6 +74,7 @@ class CompiledRegion(MarkedBody):
         #: whether sizes and numbers are dynamic from the start; None where that is left to Dynamo, or is not known
         self.dynamic = region.options.dynamic if isinstance(region.options.dynamic, bool) else None
         self.recompile_limit, self.isolates = region.options.most, region.options.isolates
+        self.has_cuda_graphs = are_asked_for(region.options)
         #: the name of what compiles the graphs; "" where it is not known
         self.backend = region.backend
         #: why the region cannot be read
@@ -184,6 +188,15 @@ class CompiledRegion(MarkedBody):
         if not is_known or self._dropped_guards or not late_hooks.may_be(self.machine) or self.recompilations:
             return ()
         return tuple(late_hooks.of_region(self))
+
+    @property
+    def cuda_graphs(self) -> CudaGraphs:
+        """What keeps CUDA graphs away from the region, what they are recorded for, and which results they overwrite."""
+        return self._cuda_graphs
+
+    @cached_property
+    def _cuda_graphs(self) -> CudaGraphs:
+        return cuda_graphs.of_region(self) if self.has_cuda_graphs and self.graphs.most else NO_CUDA_GRAPHS
 
     def contradicted(self, seen: Observed) -> tuple[Related, ...]:
         """The calls of `mark_dynamic` that a use of a size contradicts, where torch comes to compile it."""

@@ -14,7 +14,8 @@ from nonstrict.events import Event, Use
 from nonstrict.facts.targets import bound_from, last_name
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.marked_body import MarkedBody
-from nonstrict.program.contracts.regions import calls, late_hooks, layers, recompilations, switched_off
+from nonstrict.program.contracts.regions import calls, cuda_graphs, late_hooks, layers, recompilations, switched_off
+from nonstrict.program.contracts.regions.capturing import NO_CUDA_GRAPHS, are_asked_for
 from nonstrict.program.contracts.regions.compilations import Compilations
 from nonstrict.program.discovery import roots
 from nonstrict.program.domain.access_paths import AccessPath, Root
@@ -26,6 +27,7 @@ from nonstrict.program.externals import functional_calls, held_modules
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from nonstrict.program.contracts.regions.capturing import CudaGraphs
     from nonstrict.program.contracts.regions.late_hooks import LateHook
     from nonstrict.program.contracts.regions.recompilations import Recompilation
     from nonstrict.program.domain.definitions import CompileSite
@@ -60,6 +62,7 @@ class TorchModule(MarkedBody):
         self.function = target.dotted.rpartition(".")[2]
         self.fullgraph = site.options.fullgraph is True
         self.dynamic = site.options.dynamic if isinstance(site.options.dynamic, bool) else None
+        self.has_cuda_graphs = are_asked_for(site.options)
         self.recompile_limit, self.isolates = site.options.most, site.options.isolates
 
     def observed(self, *events: Event) -> Iterator[Observed]:
@@ -85,6 +88,15 @@ class TorchModule(MarkedBody):
             one._replace(evidence=tuple(other for other in one.evidence if other.span != one.seen.effect.span))
             for one in found
         )
+
+    @property
+    def cuda_graphs(self) -> CudaGraphs:
+        """What CUDA graphs are recorded for, and which results they overwrite."""
+        return self._cuda_graphs
+
+    @cached_property
+    def _cuda_graphs(self) -> CudaGraphs:
+        return cuda_graphs.of_region(self) if self.has_cuda_graphs else NO_CUDA_GRAPHS
 
     @property
     def late_hooks(self) -> tuple[LateHook, ...]:

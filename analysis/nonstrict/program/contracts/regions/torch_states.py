@@ -129,6 +129,12 @@ def are_gradients_on(frame: Frame, call: ast.AST) -> bool:
     return met == {_USUAL}
 
 
+def are_gradients_off(frame: Frame, call: ast.AST) -> bool:
+    """Whether a call surely meets torch without gradients."""
+    met = [found for found, _ in _met(_STATES[0], [_Call(frame, call)])]
+    return bool(met) and all(found != _USUAL and all(found) for found in met)
+
+
 def _met(state: State, made: list[_Call]) -> Iterator[tuple[_Met, _Call]]:
     """What calls meet, and where: what is entered around them, or around the calls of the functions that make them.
 

@@ -1,0 +1,54 @@
+"""What torch captures in CUDA graphs and what it leaves out: every answer was measured (`data/cuda_graphs.json`).
+
+`scripts/generate_cuda_graphs.py` makes the file with the torch that it names; `scripts/cuda_graphs` has the program of
+each row. Keys are `GROUP/NAME`: `changed in place/argument`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from nonstrict.knowledge.store import data_file
+
+_TABLE = "cuda_graphs.json"
+
+
+class Captured(NamedTuple):
+    """What became of a program: how many CUDA graphs were `recorded`.
+
+    `apart` are the reasons why operators were left out of them, `skipped` those why a whole graph was, as torch words
+    them.
+    """
+
+    recorded: int
+    apart: tuple[str, ...]
+    skipped: tuple[str, ...]
+
+
+def captured(group: str, name: str) -> Captured | None:
+    """What became of a program; None if that was not measured."""
+    row = data_file(_TABLE)["rows"].get(f"{group}/{name}")
+    return Captured(row[0], tuple(row[1]), tuple(row[2])) if row is not None else None
+
+
+def sizes() -> int:
+    """How many values each program of the group `varies` had."""
+    return int(data_file(_TABLE)["sizes"])
+
+
+def is_asked_for(options: str) -> bool:
+    """Whether `torch.compile` with an option, as written, records CUDA graphs: `mode="reduce-overhead"`."""
+    found = captured("options", options)
+    return found is not None and found.recorded > 0
+
+
+def is_skipped(place: str) -> bool:
+    """Whether torch runs a region without CUDA graphs that changes in place a tensor which lives at such a place."""
+    found = captured("changed in place", place)
+    return found is not None and bool(found.skipped)
+
+
+def is_recorded_for_each(kind: str) -> bool:
+    """Whether a CUDA graph is recorded for each value of what varies, although the region is not compiled for each."""
+    found = captured("varies", kind)
+    return found is not None and found.recorded >= sizes()

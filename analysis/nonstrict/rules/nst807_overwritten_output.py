@@ -1,0 +1,61 @@
+"""NST807 overwritten-output: A result of a region with CUDA graphs is kept while a CUDA graph writes over it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nonstrict.facts.holding import Way
+from nonstrict.findings import Severity
+from nonstrict.rules.base import COMPILED, Rule, report
+from nonstrict.rules.expectation import Expectation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nonstrict.findings import Finding, Fix
+    from nonstrict.fixes.context import Context
+    from nonstrict.program.contracts.regions.capturing import KeptResult
+    from nonstrict.rules.base import Body
+
+_NOTE = "the next run of a CUDA graph frees or overwrites it: a later use fails, or reads another result"
+_GRADIENTS = f"{_NOTE}; while its backward pass is still to come, torch runs without CUDA graphs instead"
+_STEPS = "`cudagraph_mark_step_begin()` begins a step: what is left of the one before is overwritten"
+
+
+def examine(body: Body) -> Iterator[Finding]:
+    """Yield the places where results are kept too long."""
+    for one in body.cuda_graphs.kept:
+        note = _STEPS if one.stepwise else _NOTE if one.surely else _GRADIENTS
+        # torch's message says to mark steps, so that nobody may rely on it.
+        severity = Severity.NOTE if one.stepwise else None
+        message, advice = _message(body, one), "keep a copy: call `.clone()` on the result"
+        yield report(RULE, body, one.seen, message, note=note, help=advice, severity=severity, evidence=one.evidence)
+
+
+def _message(body: Body, one: KeptResult) -> str:
+    region, name = f"`{body.function}`", f"`{one.name}`"
+    if one.way is Way.GIVEN:
+        return f"a result of {region} is passed to a region, whose CUDA graph overwrites it"
+    if one.way is Way.VARIABLE:
+        return f"{name} holds a result of {region} that is overwritten before it is used"
+    held = f" in {name}" if one.name else ""
+    return f"a result of {region} is kept{held} while a CUDA graph overwrites it"
+
+
+def fixes(context: Context) -> Iterator[Fix]:
+    """Keep a copy."""
+    from nonstrict.fixes.tensors.cloning import cloned
+
+    yield from cloned(context)
+
+
+RULE = Rule(
+    code="NST807",
+    name="overwritten-output",
+    severity=Severity.WARNING,
+    summary="A result of a region with CUDA graphs is kept while a CUDA graph writes over it.",
+    markers=COMPILED,
+    examine=examine,
+    fixes=fixes,
+    expectation=Expectation(),
+)

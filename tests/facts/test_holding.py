@@ -1,0 +1,70 @@
+"""Where a text keeps what a call gives."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+from nonstrict.facts.holding import Kept, Shares, Way, kept
+
+
+def parsed(text: str) -> tuple[ast.FunctionDef, frozenset[ast.AST], ast.Call]:
+    """A function, its calls of `run`, and the first of these."""
+    tree = ast.parse(textwrap.dedent(text)).body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    runs = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "run"]
+    return tree, frozenset(runs), min(runs, key=lambda node: (node.lineno, -node.col_offset))
+
+
+def places(text: str) -> list[tuple[Way, str]]:
+    """How the first call of `run` is kept, and under which names."""
+    root, runs, first = parsed(text)
+    return [(one.way, ".".join(one.name)) for one in kept(root, first, shares(runs))]
+
+
+def shares(runs: frozenset[ast.AST]) -> Shares:
+    def views(call: ast.Call) -> bool:
+        return isinstance(call.func, ast.Attribute) and call.func.attr == "view"
+
+    def named(node: ast.AST) -> str:
+        return f"builtins.{ast.unparse(node)}" if isinstance(node, ast.Name) else ""
+
+    return Shares(views, named, runs)
+
+
+def test_names_and_what_they_are_bound_to_share_one_object():
+    text = "def f(x):\n    y = run(x)\n    z = y.view(3)\n    a, b = z, z\n    return a"
+    assert places(text) == [
+        (Way.VARIABLE, "y"),
+        (Way.VARIABLE, "z"),
+        (Way.VARIABLE, "a"),
+        (Way.RETURNED, ""),
+        (Way.VARIABLE, "b"),
+    ]
+
+
+def test_what_computes_keeps_nothing():
+    for use in ("run(x).sum()", "run(x) + 1", "print(run(x))", "g(run(x))", "-run(x)", "run(x) < 1"):
+        assert places(f"def f(x):\n    {use}") == []
+
+
+def test_containers():
+    assert places("def f(x):\n    found.append(run(x))") == [(Way.CONTAINER, "found")]
+    assert places("def f(x):\n    self.found.add(run(x))") == [(Way.CONTAINER, "self..found")]
+    assert places("def f(x):\n    found = {}\n    found[x] = run(x)") == [(Way.CONTAINER, "found")]
+    assert places("def f(x):\n    found = [None] * 3\n    found[0] = run(x)") == [(Way.CONTAINER, "found")]
+    assert places("def f(x):\n    found = make()\n    found[0] = run(x)") == []
+    assert places("def f(xs):\n    return [run(x) for x in xs]")[0] == (Way.CONTAINER, "")
+    assert places("def f(xs):\n    return list(run(x) for x in xs)")[0] == (Way.CONTAINER, "")
+    assert places("def f(xs):\n    return sum(run(x) for x in xs)") == []
+    assert places("def f(xs):\n    [run(x) for x in xs]") == []
+
+
+def test_parts_by_numbers_are_views_and_other_indices_copies():
+    assert places("def f(x):\n    return run(x)[0, 1:]") == [(Way.RETURNED, "")]
+    assert places("def f(x, at):\n    return run(x)[at]") == []
+
+
+def test_kept_names_the_place():
+    root, runs, first = parsed("def f(x):\n    return run(x)")
+    assert kept(root, first, shares(runs)) == [Kept(Way.RETURNED, first)]
