@@ -73,7 +73,8 @@ def _compute(machine: Machine, module: Module, name: str) -> Value:
         machine.globals[module.path, name] = relocated(found, place) if owned else found
     if found is None:
         return UNKNOWN
-    if name in module.declared_global and (not _settled(found) or found.kind is Kind.MARKED):
+    # A function may be compiled, or marked, under its own name.
+    if name in module.declared_global and (not _settled(found) or found.kind in (Kind.MARKED, Kind.FUNCTION)):
         for written in machine.mutations.rebindings(module, name):
             found = join(found, written)
     if not owned:
