@@ -34,7 +34,7 @@ export PIP_ROOT_USER_ACTION := ignore
 .PHONY: cudagraphs bench-peers comparison dist client package playground pictures release clean
 
 help:
-	@sed -n '2,17s/^#   //p' Makefile
+	@sed -n '2,18s/^#   //p' Makefile
 
 demo: $(VENV)/.torch
 	@echo '$$ nonstrict check --confirm examples'

@@ -21,8 +21,8 @@ graphs. This page lists what torch {torch} records, what it leaves out, and for 
 {how}
 
 A region is called {calls} times with the same arguments, or with {sizes} values {calls} times each. Columns: how many
-CUDA graphs are recorded, why operators are left out of them (the graph is then split, and the rest is still captured),
-and why torch runs a whole graph without.
+CUDA graphs are recorded, why operators are left out of them (if there are others, the graph is split, and these are
+captured), and why torch runs a whole graph without.
 
 `make cudagraphs` measures the tables again with the installed torch. This is one of the programs
 (`{example}`):

@@ -12,7 +12,6 @@ import contextlib
 import ctypes
 import subprocess
 import sysconfig
-from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -53,7 +52,6 @@ class Pretended:
         self.recorded = 0
 
 
-@cache
 def built_guard(folder: Path) -> Path:
     """The library that gives torch a guard of CUDA devices, built in a folder."""
     import torch

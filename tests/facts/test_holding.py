@@ -50,9 +50,12 @@ def test_what_computes_keeps_nothing():
 
 def test_containers():
     assert places("def f(x):\n    found.append(run(x))") == [(Way.CONTAINER, "found")]
-    assert places("def f(x):\n    self.found.add(run(x))") == [(Way.CONTAINER, "self..found")]
+    assert places("def f(x):\n    self.found.append(run(x))") == [(Way.CONTAINER, "self..found")]
+    assert places("def f(x):\n    found = set()\n    found.add(run(x))") == [(Way.CONTAINER, "found")]
+    assert places("def f(x, other):\n    other.add(run(x))\n    other.update(run(x))") == []
     assert places("def f(x):\n    found = {}\n    found[x] = run(x)") == [(Way.CONTAINER, "found")]
-    assert places("def f(x):\n    found = [None] * 3\n    found[0] = run(x)") == [(Way.CONTAINER, "found")]
+    assert places("def f(x):\n    found = [None] * 3\n    found[x] = run(x)") == [(Way.CONTAINER, "found")]
+    assert places("def f(x):\n    found = [None] * 3\n    found[0] = run(x)") == []
     assert places("def f(x):\n    found = make()\n    found[0] = run(x)") == []
     assert places("def f(xs):\n    return [run(x) for x in xs]")[0] == (Way.CONTAINER, "")
     assert places("def f(xs):\n    return list(run(x) for x in xs)")[0] == (Way.CONTAINER, "")
@@ -67,4 +70,31 @@ def test_parts_by_numbers_are_views_and_other_indices_copies():
 
 def test_kept_names_the_place():
     root, runs, first = parsed("def f(x):\n    return run(x)")
-    assert kept(root, first, shares(runs)) == [Kept(Way.RETURNED, first)]
+    assert kept(root, first, shares(runs)) == [Kept(Way.RETURNED, first, first)]
+
+
+def test_a_variable_is_followed_as_far_as_it_is_bound_to_it():
+    text = "def f(x):\n    y = run(x)\n    y = y + 1\n    found.append(y)"
+    assert places(text) == [(Way.VARIABLE, "y")]
+    text = "def f(xs):\n    for x in xs:\n        x = run(x)\n        x = x + 1\n    return x"
+    assert places(text) == [(Way.VARIABLE, "x")]
+    text = "def f(x):\n    y = run(x)\n    if x:\n        y = 1\n    else:\n        y = 2\n    found.append(y)"
+    assert places(text) == [(Way.VARIABLE, "y")]
+    text = "def f(self, x):\n    self.y = run(x)\n    self.y = 1\n    found.append(self.y)"
+    assert places(text) == [(Way.ATTRIBUTE, "self..y")]
+    text = "def f(x):\n    y = run(x)\n    if x:\n        y = 1\n    found.append(y)"
+    assert places(text) == [(Way.VARIABLE, "y"), (Way.CONTAINER, "found")]
+
+
+def test_what_is_taken_apart_goes_to_the_name_in_its_place():
+    text = "def f(x):\n    y, n = run(x), 1\n    return n"
+    assert places(text) == [(Way.VARIABLE, "y")]
+    text = "def f(x):\n    y, n = run(x)\n    return n"
+    assert places(text) == [(Way.VARIABLE, "y"), (Way.VARIABLE, "n"), (Way.RETURNED, "")]
+
+
+def test_what_is_kept_is_the_tensor_and_not_the_container_around_it():
+    text = "def f(x):\n    found += [(run(x)[0], 1)]\n    other.append({1: run(x)})"
+    root, runs, _ = parsed(text)
+    values = [ast.unparse(one.value) for run in runs for one in kept(root, run, shares(runs))]  # type: ignore[arg-type]
+    assert sorted(values) == ["run(x)", "run(x)[0]"]

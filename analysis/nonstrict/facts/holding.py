@@ -11,18 +11,18 @@ import enum
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from nonstrict.facts.fates import text_of
-from nonstrict.facts.scopes import FunctionNode
+from nonstrict.facts.running_order import Root, order_of
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import own_scope, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-Root = FunctionNode | ast.Module
 _Collection = ast.ListComp | ast.SetComp | ast.DictComp
 _Display = ast.List | ast.Tuple | ast.Set | ast.Dict
-#: Methods of containers that keep what they are given.
-ADDING = frozenset({"append", "appendleft", "extend", "add", "insert", "setdefault", "update", "put"})
+#: Methods of containers that keep what they are given; those of the second line others have for something else.
+_APPENDING = frozenset({"append", "appendleft", "extend"})
+ADDING = _APPENDING | {"add", "insert", "setdefault", "update", "put"}
 #: What makes a container of what it goes through, by its dotted name.
 CONTAINERS = frozenset({"builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted", "builtins.dict"})
 
@@ -41,11 +41,13 @@ class Way(enum.Enum):
 class Kept(NamedTuple):
     """A place where a text keeps something: a binding, what adds it, or the expression that is returned or given.
 
-    `name` is that of the variable, container or attribute, in steps; none of what has no name.
+    `value` is the expression that gives what is kept there, `name` that of the variable, container or attribute, in
+    steps; none of what has no name.
     """
 
     way: Way
     node: ast.AST
+    value: ast.expr
     name: tuple[str, ...] = ()
 
 
@@ -73,38 +75,39 @@ class _Keeping:
     def __init__(self, root: Root, shares: Shares) -> None:
         self._root = root
         self._text = text_of(root)
+        self._order = order_of(root)
         self._shares = shares
-        self._followed: set[ast.AST] = set()
+        self._followed: set[tuple[ast.AST, ast.AST]] = set()
         self.seen: list[Kept] = []
 
-    def follow(self, node: ast.expr) -> None:
-        """Collect where the value of an expression is kept."""
-        around = self._text.parents.get(node)
-        if node in self._followed or around is None:
+    def follow(self, node: ast.expr, value: ast.expr | None = None) -> None:
+        """Collect where the value of an expression is kept, or of one that is in the container that it makes."""
+        around, value = self._text.parents.get(node), value if value is not None else node
+        if (node, value) in self._followed or around is None:
             return
-        self._followed.add(node)
+        self._followed.add((node, value))
         if isinstance(around, ast.Call):
-            self._given(around, node)
+            self._given(around, node, value)
         elif isinstance(around, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
-            self._assigned(around)
+            self._assigned(around, node, value)
         elif isinstance(around, ast.AugAssign):
             if isinstance(node, (*_display(), *_collection())):
-                self._add(Way.CONTAINER, around, around.target)
+                self._add(Way.CONTAINER, around, value, around.target)
         elif isinstance(around, (ast.Return, ast.Yield)):
-            self._add(Way.RETURNED if isinstance(around, ast.Return) else Way.YIELDED, node)
+            self._add(Way.RETURNED if isinstance(around, ast.Return) else Way.YIELDED, node, value)
         elif _is_collected(around, node):
             if not isinstance(around, ast.GeneratorExp) and not isinstance(self._text.parents.get(around), ast.Expr):
-                self._add(Way.CONTAINER, node)
-            self.follow(around)
+                self._add(Way.CONTAINER, node, value)
+            self.follow(around, value)
         elif self._is_itself(around, node):
-            self.follow(around)
+            self.follow(around, None if isinstance(around, (ast.Subscript, ast.Attribute)) else value)
         elif isinstance(around, ast.Attribute):
             call = self._text.parents.get(around)
             if isinstance(call, ast.Call) and call.func is around and self._shares.views(call):
                 self.follow(call)
 
-    def _add(self, way: Way, node: ast.AST, target: ast.expr | None = None) -> None:
-        self.seen.append(Kept(way, node, steps_of(target) if target is not None else ()))
+    def _add(self, way: Way, node: ast.AST, value: ast.expr, target: ast.expr | None = None) -> None:
+        self.seen.append(Kept(way, node, value, steps_of(target) if target is not None else ()))
 
     def _is_itself(self, around: ast.AST, node: ast.expr) -> TypeGuard[ast.expr]:
         """Whether an expression gives what one in it gives, a part of that, or a container with it."""
@@ -118,38 +121,47 @@ class _Keeping:
             return around.attr in ("T", "mT", "H", "mH", "data", "real")
         return isinstance(around, (*_display(), ast.Starred, ast.Await))
 
-    def _given(self, call: ast.Call, node: ast.expr) -> None:
+    def _given(self, call: ast.Call, node: ast.expr, value: ast.expr) -> None:
         if call in self._shares.runs:
-            self._add(Way.GIVEN, node)
-        elif isinstance(call.func, ast.Attribute) and call.func.attr in ADDING and node in call.args:
-            self._add(Way.CONTAINER, call, call.func.value)
+            self._add(Way.GIVEN, node, value)
+        elif isinstance(call.func, ast.Attribute) and node in call.args and self._adds(call.func):
+            self._add(Way.CONTAINER, call, value, call.func.value)
         elif node in call.args[:1]:
             named = self._shares.named(call.func)
             if named in CONTAINERS:
                 if isinstance(node, ast.GeneratorExp):
-                    self._add(Way.CONTAINER, node.elt)
-                self.follow(call)
+                    self._add(Way.CONTAINER, node.elt, value)
+                self.follow(call, value)
             elif (named or not isinstance(call.func, ast.Attribute)) and self._shares.views(call):
                 self.follow(call)
 
-    def _assigned(self, around: ast.Assign | ast.AnnAssign | ast.NamedExpr) -> None:
+    def _adds(self, method: ast.Attribute) -> bool:
+        """Whether a method keeps in a container what it is given."""
+        if method.attr in _APPENDING:
+            return not self._shares.named(method)
+        return method.attr in ADDING and self._is_container(method.value)
+
+    def _assigned(self, around: ast.Assign | ast.AnnAssign | ast.NamedExpr, node: ast.expr, value: ast.expr) -> None:
         for target in around.targets if isinstance(around, ast.Assign) else [around.target]:
-            for one in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
-                self._bound(one, around)
+            for one in _taking(target, node, value):
+                self._bound(one, around, value)
         if isinstance(around, ast.NamedExpr):
             self.follow(around)
 
-    def _bound(self, target: ast.expr, around: ast.AST) -> None:
+    def _bound(self, target: ast.expr, around: ast.AST, value: ast.expr) -> None:
         if isinstance(target, ast.Name):
-            self._add(Way.VARIABLE, around, target)
-            for load in loads_of(self._root, (target.id,)):
-                self.follow(load)
+            self._add(Way.VARIABLE, around, value, target)
+            self._read((target.id,), around)
         elif isinstance(target, ast.Attribute) and (steps := steps_of(target)):
-            self._add(Way.ATTRIBUTE, around, target)
-            for load in loads_of(self._root, steps):
-                self.follow(load)
-        elif isinstance(target, ast.Subscript) and self._is_container(target.value):
-            self._add(Way.CONTAINER, around, target.value)
+            self._add(Way.ATTRIBUTE, around, value, target)
+            self._read(steps, around, again=True)
+        elif isinstance(target, ast.Subscript) and self._is_container(target.value) and not _is_constant(target.slice):
+            self._add(Way.CONTAINER, around, value, target.value)
+
+    def _read(self, steps: tuple[str, ...], bound: ast.AST, *, again: bool = False) -> None:
+        """Follow what reads a variable or attribute that a statement binds, before it is bound anew."""
+        for load in self._order.reached(steps, bound, again=again):
+            self.follow(load)
 
     def _is_container(self, held: ast.expr) -> bool:
         """Whether a variable is bound to a container wherever it is, and to no tensor, to which a store copies."""
@@ -187,6 +199,24 @@ def _is_collected(around: ast.AST, node: ast.expr) -> TypeGuard[ast.expr]:
     return isinstance(around, (ast.ListComp, ast.SetComp, ast.GeneratorExp)) and around.elt is node
 
 
+def _taking(target: ast.expr, given: ast.expr, value: ast.expr) -> list[ast.expr]:
+    """What of a target takes a value, or a part of it: of what is written out, the one in its place."""
+    if not isinstance(target, (ast.Tuple, ast.List)):
+        return [target]
+    if not isinstance(given, (ast.Tuple, ast.List)):
+        return target.elts
+    starred = any(isinstance(one, ast.Starred) for one in (*target.elts, *given.elts))
+    if starred or len(target.elts) != len(given.elts):
+        return []
+    pairs = zip(target.elts, given.elts, strict=True)
+    return [one for one, other in pairs if any(each is value for each in walk(other))]
+
+
+def _is_constant(index: ast.expr) -> bool:
+    """Whether an index is the same in each round."""
+    return isinstance(index, ast.Constant) or isinstance(getattr(index, "operand", None), ast.Constant)
+
+
 def _is_basic(index: ast.expr) -> bool:
     """Whether an index takes a view of a tensor, or an entry of a container: numbers, slices."""
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
@@ -195,10 +225,3 @@ def _is_basic(index: ast.expr) -> bool:
         or (isinstance(one, ast.UnaryOp) and isinstance(one.operand, ast.Constant))
         for one in parts
     )
-
-
-def loads_of(root: Root, steps: tuple[str, ...]) -> Iterator[ast.expr]:
-    """The expressions of a text that read a variable, or an attribute of one, in the order of `walk`."""
-    for node in walk(root):
-        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load) and steps_of(node) == steps:
-            yield node

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.facts.holding import Way
 from nonstrict.findings import Severity
+from nonstrict.program.contracts.regions.capturing import Limit
 from nonstrict.rules.base import COMPILED, Rule, report
 from nonstrict.rules.expectation import Expectation
 
@@ -18,17 +19,21 @@ if TYPE_CHECKING:
     from nonstrict.rules.base import Body
 
 _NOTE = "the next run of a CUDA graph frees or overwrites it: a later use fails, or reads another result"
-_GRADIENTS = f"{_NOTE}; while its backward pass is still to come, torch runs without CUDA graphs instead"
-_STEPS = "`cudagraph_mark_step_begin()` begins a step: what is left of the one before is overwritten"
+_NOTES = {
+    Limit.RUN: _NOTE,
+    Limit.BACKWARD: f"once its backward pass has run, {_NOTE}",
+    Limit.STEP: "`cudagraph_mark_step_begin()` begins a step: what is left of the one before is overwritten",
+    Limit.NEVER: "torch keeps it for a backward pass, and runs without CUDA graphs as long; use `torch.no_grad()`",
+}
+#: torch's message says to mark steps, so that nobody may rely on it; and what only costs time is no error.
+_MILD = frozenset({Limit.STEP, Limit.NEVER})
 
 
 def examine(body: Body) -> Iterator[Finding]:
     """Yield the places where results are kept too long."""
     for one in body.cuda_graphs.kept:
-        note = _STEPS if one.stepwise else _NOTE if one.surely else _GRADIENTS
-        # torch's message says to mark steps, so that nobody may rely on it.
-        severity = Severity.NOTE if one.stepwise else None
-        message, advice = _message(body, one), "keep a copy: call `.clone()` on the result"
+        severity = Severity.NOTE if one.limit in _MILD else None
+        message, advice, note = _message(body, one), "keep a copy: call `.clone()` on the result", _NOTES[one.limit]
         yield report(RULE, body, one.seen, message, note=note, help=advice, severity=severity, evidence=one.evidence)
 
 

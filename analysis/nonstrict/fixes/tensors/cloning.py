@@ -7,29 +7,38 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.code.edits import replaced
+from nonstrict.program.domain.values import CONTAINERS, PRIMITIVES, TENSORS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.fixes.context import Context
-    from nonstrict.program.contracts.marked_body import MarkedBody
+
+
+#: Expressions that a method can be called on as they are.
+_PRIMARY = (ast.Call, ast.Name, ast.Attribute, ast.Subscript)
+#: What is surely no tensor.
+_OTHERS = PRIMITIVES | CONTAINERS | {Kind.TUPLE, Kind.OBJECT}
 
 
 def cloned(context: Context) -> Iterator[Fix]:
     """`region(x).clone()` where a result is kept; unsafe where it is not known to be one tensor."""
     kept = (one for one in context.body.cuda_graphs.kept if one.seen.effect.span == context.finding.span)
     one = next(kept, None)
-    document = context.documents.document(one.result.path) if one is not None else None
-    node = document.at(one.result, ast.Call) if document is not None and one is not None else None
-    if document is None or node is None or isinstance(document.parent(node), ast.Await):
+    document = context.documents.document(one.value.path) if one is not None else None
+    node = document.at(one.value, *_PRIMARY) if document is not None and one is not None else None
+    around = document.parent(node) if document is not None and node is not None else None
+    if document is None or node is None or isinstance(around, ast.Await):
         return
-    sure = Applicability.SAFE if _gives_tensor(context.body) else Applicability.UNSAFE
+    returned = context.body.summary.returns if context.body.mark.function is not None else None
+    kinds = {value.kind for value in returned.alternatives()} if returned is not None else set[Kind]()
+    whole = isinstance(node, ast.Call)
+    if whole and (kinds & _OTHERS or _is_unpacked(around)):
+        return
+    sure = Applicability.SAFE if kinds and kinds <= TENSORS else Applicability.UNSAFE
     yield Fix("Keep a copy with `.clone()`", sure, (replaced(document, node, f"{document.text(node)}.clone()"),))
 
 
-def _gives_tensor(body: MarkedBody) -> bool:
-    """Whether a region surely returns a tensor."""
-    if body.mark.function is None:
-        return False
-    returned = body.summary.returns
-    return returned is not None and all(one.is_tensor for one in returned.alternatives())
+def _is_unpacked(around: ast.AST | None) -> bool:
+    """Whether a result is taken apart where it is bound."""
+    return isinstance(around, ast.Assign) and any(isinstance(one, (ast.Tuple, ast.List)) for one in around.targets)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.knowledge import cuda_graphs
@@ -22,22 +23,31 @@ class Recorded(NamedTuple):
     evidence: tuple[Related, ...]
 
 
+class Limit(enum.Enum):
+    """What a result is kept beyond."""
+
+    RUN = "run"
+    """A run of any CUDA graph."""
+    STEP = "step"
+    """A step that the program tells torch to begin."""
+    BACKWARD = "backward"
+    """Its backward pass, until which torch leaves it alone."""
+    NEVER = "never"
+    """A run, while torch waits for a backward pass that the program does not have: it runs without CUDA graphs."""
+
+
 class KeptResult(NamedTuple):
-    """A result that is kept while a CUDA graph runs which has its memory: in which `way`, and under which name.
+    """A result that is kept beyond a `limit`, behind which a CUDA graph has its memory: in which `way`, in what.
 
-    `result` is the call that gives it.
-
-    With `stepwise` the program tells torch where its steps begin, and the result is kept beyond one of them. `surely`
-    says that no gradient is asked of it, for which torch would leave it alone.
+    `value` is the expression that gives it there.
     """
 
     seen: Observed
     way: Way
     name: str
-    result: Span
+    value: Span
     evidence: tuple[Related, ...]
-    stepwise: bool = False
-    surely: bool = True
+    limit: Limit
 
 
 class CudaGraphs(NamedTuple):

@@ -30,7 +30,10 @@ def of_region(region: Interpreted) -> CudaGraphs:
     """All that is known of the CUDA graphs of a region that is compiled to some; nothing of one on the CPU."""
     if devices.is_on_cpu(region):
         return NO_CUDA_GRAPHS
-    return CudaGraphs(tuple(_changed(region)), tuple(_recorded(region)), tuple(kept_results.of_region(region)))
+    changed = tuple(_changed(region))
+    # What runs without CUDA graphs has results of its own.
+    kept = () if changed else tuple(kept_results.of_region(region))
+    return CudaGraphs(changed, tuple(_recorded(region)), kept)
 
 
 def _changed(region: Interpreted) -> Iterator[Observed]:

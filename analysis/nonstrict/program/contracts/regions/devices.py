@@ -51,13 +51,16 @@ def _may_be_tensor(value: Value) -> bool:
 def _is_made_there(frame: Frame, expression: ast.expr) -> bool:
     making = made_by(frame, expression)
     made, names = making.expression, naming.names_at(making.frame)
-    if not isinstance(made, ast.Call) or any(keyword.arg in ("device", None) for keyword in made.keywords):
+    if not isinstance(made, ast.Call) or any(keyword.arg is None for keyword in made.keywords):
+        return False
+    evaluate = making.frame.machine.evaluate
+    devices = [evaluate(making.frame, keyword.value) for keyword in made.keywords if keyword.arg == "device"]
+    if any(one.const != "cpu" for one in devices):
         return False
     call = called(names, made)
     operator = call.operator
     if call.is_method or call.library != "torch" or operator is None or operator.returns != "tensor":
         return False
-    evaluate = making.frame.machine.evaluate
     of_numbers = all(evaluate(making.frame, one).kind in PRIMITIVES for one in made.args)
     return (operator.sized or operator.of_data or of_numbers) and not _is_within_device(making.frame, made)
 

@@ -19,22 +19,27 @@ from nonstrict.facts import holding, outliving
 from nonstrict.facts.fates import text_of as parents_of
 from nonstrict.facts.holding import Kept, Shares, Way
 from nonstrict.facts.library_calls import called
-from nonstrict.facts.walk import own_scope, walk
+from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Related
-from nonstrict.program.contracts.regions import calls, torch_states
-from nonstrict.program.contracts.regions.capturing import KeptResult, are_asked_for
+from nonstrict.program.contracts.interpreted import Regions
+from nonstrict.program.contracts.regions import calls, requiring, torch_states
+from nonstrict.program.contracts.regions.capturing import KeptResult, Limit, are_asked_for
 from nonstrict.program.contracts.regions.compilations import Compilations
 from nonstrict.program.discovery import callers
-from nonstrict.program.domain.access_paths import AccessPath, Root
+from nonstrict.program.domain.access_paths import AccessPath
+from nonstrict.program.domain.access_paths import Root as PlaceRoot
 from nonstrict.program.domain.effects import Effect, Observed, span_of
 from nonstrict.program.domain.values import PRIMITIVES, Kind
 from nonstrict.program.objects import naming
+from nonstrict.program.objects.classes import is_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.facts.scopes import FunctionNode
+    from nonstrict.facts.running_order import Root
     from nonstrict.program.contracts.interpreted import Interpreted
+    from nonstrict.program.domain.definitions import Function
+    from nonstrict.program.domain.effects import Summary
     from nonstrict.program.state.frames import Frame
     from nonstrict.program.state.machine import StaticCall
 
@@ -43,7 +48,16 @@ _HOPS = 2
 _MARK = "cudagraph_mark_step_begin"
 _MARKS = frozenset({f"torch.compiler.{_MARK}", "torch._inductor.cudagraph_trees.mark_step_begin"})
 _COLLECTED = "all results are kept here"
-_RUNS, _USED = "a CUDA graph runs here", "used here"
+_RUNS = {
+    Limit.RUN: "a CUDA graph runs here",
+    Limit.NEVER: "a CUDA graph runs here",
+    Limit.STEP: "a step begins here",
+    Limit.BACKWARD: "the backward pass runs here",
+}
+_USED = "used here"
+#: How many calls of a region are looked at, at most.
+_MOST = 200
+_BACKWARD = "backward"
 
 
 class _Site(NamedTuple):
@@ -53,19 +67,21 @@ class _Site(NamedTuple):
     node: ast.AST
 
     @property
-    def text(self) -> FunctionNode | ast.Module:
+    def text(self) -> Root:
         return naming.text_of(self.frame)
 
 
 def of_region(region: Interpreted) -> Iterator[KeptResult]:
     """The places where results of a region are kept too long, as far as the texts tell that call it."""
-    if _gives_no_tensor(region):
+    made = [_Site(frame, node) for frame, node, _, _ in calls.of(region)]
+    if not made or len(made) > _MOST or _gives_no_tensor(region) or _differs(region):
         return
     found: dict[ast.AST, KeptResult] = {}
-    runs = _Runs(region)
-    for frame, node, _, _ in calls.of(region):
-        if frame.function is None or frame.function.node not in region.machine.regions:
-            for one in _of_site(runs, _Site(frame, node), _HOPS):
+    known = _Runs(region)
+    for site in made:
+        names = naming.names_at(site.frame)
+        if isinstance(site.node, ast.Call) and not names(site.node.func).startswith("builtins."):
+            for one in _of_site(known, site, _HOPS):
                 found.setdefault(one.seen.effect.node, one)
     yield from found.values()
 
@@ -79,23 +95,30 @@ def _gives_no_tensor(region: Interpreted) -> bool:
     return bool(returned) and PRIMITIVES.issuperset(returned)
 
 
+def _differs(region: Interpreted) -> bool:
+    """Whether the function is compiled elsewhere without CUDA graphs: which one a call runs is not told apart."""
+    function, sites = region.mark.function, region.machine.part(Compilations).every()
+    made = [one for site in sites for one in site.compiled if function is not None]
+    return any(one.function is function and not are_asked_for(one.options) for one in made)
+
+
 class _Runs:
-    """The calls in texts that run a CUDA graph."""
+    """What runs CUDA graphs: calls in texts, and the functions that regions run themselves."""
 
     def __init__(self, region: Interpreted) -> None:
         self.region = region
+        own = self._own()
+        self.direct = frozenset(node for _, node, _, _ in own)
+        self._nodes = frozenset(self._calling(own))
         self._known: dict[ast.AST, frozenset[ast.AST]] = {}
-        self.direct = frozenset(node for _, node, _, _ in self._own())
-        self._nodes = frozenset(self._calling())
+        self._traced: set[Function] | None = None
 
-    def _calling(self) -> Iterator[ast.AST]:
+    def _calling(self, level: list[StaticCall]) -> Iterator[ast.AST]:
         """The calls of regions that run one, and of functions that make them."""
-        machine = self.region.machine
-        level = self._own()
         for _ in range(_HOPS + 1):
             yield from (node for _, node, _, _ in level)
             outer = dict.fromkeys(frame.function for frame, _, _, _ in level if frame.function is not None)
-            level = [one for each in outer for one in callers.calls_of_function(machine, each)]
+            level = [one for each in outer for one in callers.calls_of_function(self.region.machine, each)]
 
     def _own(self) -> list[StaticCall]:
         """The calls of regions that are compiled to CUDA graphs."""
@@ -108,26 +131,74 @@ class _Runs:
         of_torch = (site for site in compilations.every() if are_asked_for(site.options))
         return [*made, *(call for site in of_torch for call in compilations.calls.get(site.node, ()))]
 
-    def of(self, text: FunctionNode | ast.Module) -> frozenset[ast.AST]:
+    def of(self, text: Root) -> frozenset[ast.AST]:
         """Those in one text, outside of the functions that it defines."""
         if text not in self._known:
             self._known[text] = self._nodes.intersection(own_scope(text))
         return self._known[text]
+
+    def is_traced(self, function: Function | None) -> bool:
+        """Whether a region runs a function itself: calls in that are a part of it."""
+        if function is None:
+            return False
+        if self._traced is None:
+            machine = self.region.machine
+            known = machine.part(Regions)
+            seen = [known.of(machine, one, self.region.torch) for one in list(machine.regions.values())]
+            self._traced = set()
+            for one in seen:
+                self._follow(one.summary, self._traced)
+        return function in self._traced or function.node in self.region.machine.regions
+
+    def _follow(self, summary: Summary, found: set[Function]) -> None:
+        for edge in summary.calls.values():
+            definition = edge.summary.definition
+            if definition is not None and definition not in found:
+                found.add(definition)
+                self._follow(edge.summary, found)
 
 
 def _of_site(runs: _Runs, site: _Site, hops: int) -> Iterator[KeptResult]:
     frame, text = site.frame, site.text
     if not isinstance(site.node, ast.expr):
         return
-    names = naming.names_at(frame)
-    own = runs.of(text)
-    for one in holding.kept(text, site.node, Shares(partial(_views, frame), names, runs.direct)):
+    limits = _limits(runs, site)
+    found = holding.kept(text, site.node, Shares(partial(_views, frame), naming.names_at(frame), runs.direct))
+    for one in found:
         if one.way in (Way.RETURNED, Way.YIELDED):
-            yield from _handed(runs, site, one, hops)
-        elif (beyond := _beyond(site, site.node, one, own)) is not None:
-            told = _told(runs, site, one, beyond)
-            if told is not None:
-                yield told
+            if one.value is one.node:  # and no part of a tuple, of which callers take another
+                yield from _handed(runs, site, one, hops)
+        elif (beyond := _beyond(site, site.node, one, limits)) is not None and not runs.is_traced(frame.function):
+            yield _told(site, one, beyond, limits)
+            if one.way is Way.CONTAINER and not one.name:
+                return  # where the container goes is the same matter
+
+
+class _Limits(NamedTuple):
+    """What ends the time in which a result may be used: `ends` of some `kind`, and then one of the `runs`."""
+
+    kind: Limit
+    ends: frozenset[ast.AST]
+    runs: frozenset[ast.AST]
+
+    @property
+    def each(self) -> bool:
+        """Whether that is every run of a CUDA graph."""
+        return self.kind in (Limit.RUN, Limit.NEVER)
+
+
+def _limits(runs: _Runs, site: _Site) -> _Limits:
+    """What that is for the results of a call."""
+    machine, text, names = runs.region.machine, site.text, naming.names_at(site.frame)
+    made, own = [one for one in own_scope(text) if isinstance(one, ast.Call)], runs.of(text)
+    if machine.elsewhere.files_with(_MARK.encode()):
+        return _Limits(Limit.STEP, frozenset(one for one in made if names(one.func) in _MARKS), own)
+    if torch_states.are_gradients_off(site.frame, site.node) or not _may_need_gradients(runs.region, site):
+        return _Limits(Limit.RUN, own, own)
+    backward = (one for one in made if isinstance(one.func, ast.Attribute) and one.func.attr == _BACKWARD)
+    if machine.elsewhere.files_with(_BACKWARD.encode()):
+        return _Limits(Limit.BACKWARD, frozenset(backward), own)
+    return _Limits(Limit.NEVER, own, own)
 
 
 def _views(frame: Frame, call: ast.Call) -> bool:
@@ -145,65 +216,68 @@ def _handed(runs: _Runs, site: _Site, one: Kept, hops: int) -> Iterator[KeptResu
         outer = _Site(frame, node)
         if one.way is Way.YIELDED:
             yield from _collected(runs, site, one, outer)
-        elif frame.function is None or frame.function.node not in runs.region.machine.regions:
+        else:
             yield from _of_site(runs, outer, hops - 1)
 
 
 def _collected(runs: _Runs, site: _Site, one: Kept, outer: _Site) -> Iterator[KeptResult]:
     """What a generator yields where all of it is put into one container: `list(predictions(batches))`."""
-    around = parents_of(outer.text).parents.get(outer.node)
-    named = naming.names_at(outer.frame)
-    if isinstance(around, ast.Call) and named(around.func) in holding.CONTAINERS and outer.node in around.args:
-        told = _told(runs, site, one, outliving.Outlived(site.node, site.node))
-        if told is not None:
-            span = span_of(outer.frame.module.path, outer.frame.offset, around)
-            yield told._replace(evidence=(Related(span, _COLLECTED),))
+    around, names = parents_of(outer.text).parents.get(outer.node), naming.names_at(outer.frame)
+    if not isinstance(around, ast.Call) or outer.node not in around.args or runs.is_traced(outer.frame.function):
+        return
+    limits = _limits(runs, site)
+    if limits.each and names(around.func) in holding.CONTAINERS:
+        told = _told(site, one, outliving.Outlived(site.node, site.node), limits)
+        span = span_of(outer.frame.module.path, outer.frame.offset, around)
+        yield told._replace(evidence=(Related(span, _COLLECTED),))
 
 
-def _beyond(site: _Site, node: ast.expr, one: Kept, own: frozenset[ast.AST]) -> outliving.Outlived | None:
-    """The run in the same text that a result is kept beyond, and what reads it then."""
-    text = site.text
+def _beyond(site: _Site, node: ast.expr, one: Kept, limits: _Limits) -> outliving.Outlived | None:
+    """What a result is kept beyond in the same text, and what reads it then."""
+    text, every = site.text, limits.each
     if one.way is Way.GIVEN:
         run = parents_of(text).parents[one.node]
-        return outliving.Outlived(run, one.node) if run in own else None
-    if one.way is Way.CONTAINER and not one.name:
-        return outliving.Outlived(node, one.node)  # a comprehension goes on before anything reads what it made
+        return outliving.Outlived(run, one.node) if every and run in limits.runs else None
+    if one.way is Way.CONTAINER and not one.name:  # a comprehension goes on before anything reads what it made
+        return outliving.Outlived(node, one.node) if every else None
     if one.way is Way.CONTAINER:
-        return outliving.collected(text, one, node) or outliving.outlived(text, one, own, again=False)
+        collected = outliving.collected(text, one, node)
+        if collected is not None and not every:
+            loops = {*outliving.loops_around(text, one.node)}
+            within = any(not loops.isdisjoint(outliving.loops_around(text, end)) for end in limits.ends)
+            collected = collected if within else None
+        return collected or _outlived(text, one, limits, again=False)
     lives_on = one.way is Way.ATTRIBUTE or outliving.is_shared(text, one.name)
-    return outliving.outlived(text, one, own, again=lives_on)
+    return _outlived(text, one, limits, again=lives_on)
 
 
-def _told(runs: _Runs, site: _Site, one: Kept, beyond: outliving.Outlived) -> KeptResult | None:
-    region, frame = runs.region, site.frame
-    surely = torch_states.are_gradients_off(frame, site.node) or not _may_need_gradients(region)
-    if one.way is Way.GIVEN and not surely:
-        return None  # until its backward pass has run torch leaves it alone
-    marks = list(_marks(site))
-    if not marks and region.machine.elsewhere.files_with(_MARK.encode()):
-        return None  # where steps begin is said elsewhere, or once for all
-    name = ".".join(step.lstrip(".") for step in one.name)
+def _outlived(text: Root, one: Kept, limits: _Limits, *, again: bool) -> outliving.Outlived | None:
+    ended = outliving.outlived(text, one, limits.ends, again=again)
+    return ended if limits.each or outliving.outlived(text, one, limits.runs, again=again) else None
+
+
+def _told(site: _Site, one: Kept, beyond: outliving.Outlived, limits: _Limits) -> KeptResult:
+    frame, name = site.frame, "".join(one.name)
     path, offset = frame.module.path, frame.offset
-    place = AccessPath(Root.UNKNOWN, "", name)
     node = one.node if one.way is not Way.VARIABLE else site.node
-    effect = Effect(Event.KEPT, path, offset, node, place)
+    effect = Effect(Event.KEPT, path, offset, node, AccessPath(PlaceRoot.UNKNOWN, "", name))
     span = partial(span_of, path, offset)
-    evidence = [Related(span(beyond.run), _RUNS)] if beyond.run is not site.node else []
+    evidence = [Related(span(beyond.run), _RUNS[limits.kind])] if beyond.run is not site.node else []
     evidence += [Related(span(beyond.read), _USED)] if beyond.read not in (one.node, site.node) else []
-    return KeptResult(
-        Observed(effect, (), in_hook=False), one.way, name, span(site.node), tuple(evidence), bool(marks), surely
-    )
+    return KeptResult(Observed(effect, (), in_hook=False), one.way, name, span(one.value), tuple(evidence), limits.kind)
 
 
-def _may_need_gradients(region: Interpreted) -> bool:
-    """Whether a region computes with parameters: then results wait for their backward pass."""
-    target = region.mark.target
+def _may_need_gradients(region: Interpreted, site: _Site) -> bool:
+    """Whether results may wait for their backward pass: of parameters, and of what a module is given."""
+    target, owner = region.mark.target, site.frame.function.owner if site.frame.function is not None else None
     held = target.bound.receiver if target.bound is not None else target
-    return held.kind is Kind.MODULE or any(True for _ in region.observed(Event.LAYER))
-
-
-def _marks(site: _Site) -> Iterator[ast.AST]:
-    """The calls that say where a step begins in the rounds of the loops around a call."""
-    names = naming.names_at(site.frame)
-    for loop in outliving.loops_around(site.text, site.node):
-        yield from (one for one in walk(loop) if isinstance(one, ast.Call) and names(one.func) in _MARKS)
+    if held.kind is Kind.MODULE or any(True for _ in region.observed(Event.LAYER)):
+        return True
+    if owner is not None and is_module(owner):
+        return True
+    passed = [*site.node.args, *(one.value for one in site.node.keywords)] if isinstance(site.node, ast.Call) else []
+    values = (site.frame.machine.evaluate(site.frame, one) for one in passed if not isinstance(one, ast.Starred))
+    forms = {requiring.form(site.frame, one) for one in passed}
+    if any(one.kind is Kind.PARAMETER for one in values):
+        return True
+    return not forms.isdisjoint((requiring.GRADIENTS, requiring.PARAMETER))

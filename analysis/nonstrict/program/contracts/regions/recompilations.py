@@ -106,6 +106,17 @@ class Recompilation(NamedTuple):
         return self.seen.effect.place
 
 
+class _Varied:
+    """How the values of regions vary that were asked for: recompilations are not all that is told of it."""
+
+    def __init__(self) -> None:
+        self._known: dict[Interpreted, dict[tuple[AccessPath, How | None], Varied]] = {}
+
+    def of(self, region: Interpreted) -> dict[tuple[AccessPath, How | None], Varied]:
+        """What is known of a region, by place and use."""
+        return self._known.setdefault(region, {})
+
+
 def of_region(region: Interpreted, stale: Collection[AccessPath]) -> Iterator[Recompilation]:
     """What a region is compiled anew for, each place once: by what is worst of its uses.
 
@@ -209,7 +220,7 @@ def _of_uses(region: Interpreted, but: Collection[AccessPath]) -> Iterator[Recom
     """What calls pass and others write, apart from some places."""
     worst: dict[AccessPath, Recompilation] = {}
     first: dict[AccessPath, Observed] = {}
-    known: dict[tuple[AccessPath, How | None], Varied] = {}
+    known = region.machine.part(_Varied).of(region)
     for seen in _guarded(region):
         place = seen.effect.place
         size = sizes.at(place)
