@@ -44,6 +44,8 @@ class Settings:
     """What was found out: by option of Dynamo the files that set it, to what, and what switches torch off or on."""
 
     def __init__(self) -> None:
+        #: whether code names something, by its name
+        self.named: dict[str, bool] = {}
         self.options: dict[str, tuple[tuple[str, object], ...]] = {}
         self.switches: tuple[Assigned, ...] | None = None
 
@@ -56,6 +58,26 @@ def assigned(machine: Machine, module: Module, names: Iterable[str]) -> Iterator
         for name in names:
             for one in _set_in(part, known, name):
                 yield Assigned(name, one.holder, one.value, one.node, module.path, part, offset, one.for_now)
+
+
+def is_named(machine: Machine, name: str) -> bool:
+    """Whether code of the program names something: a function, a method, what is imported; comments do not count."""
+    known = machine.part(Settings).named
+    if name not in known:
+        known[name] = _is_named(machine, name)
+    return known[name]
+
+
+def _is_named(machine: Machine, name: str) -> bool:
+    modules = (machine.project.module(path) for path in machine.elsewhere.files_with(name.encode()))
+    texts = (part for module in modules if module is not None for part, _ in parts(module, (name,)))
+    return any(_names(node, name) for text in texts for node in walk(text))
+
+
+def _names(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.alias):
+        return node.name == name
+    return getattr(node, "attr", getattr(node, "id", None)) == name
 
 
 def parts(module: Module, words: Sequence[str]) -> Iterator[tuple[ast.AST, int]]:

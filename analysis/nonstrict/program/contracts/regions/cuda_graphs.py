@@ -8,6 +8,7 @@ from nonstrict.events import Event
 from nonstrict.facts.steps import ANY_ENTRY
 from nonstrict.knowledge import cuda_graphs
 from nonstrict.program.contracts.regions import devices, kept_results, recompilations
+from nonstrict.program.contracts.regions.assigned import is_named
 from nonstrict.program.contracts.regions.capturing import NO_CUDA_GRAPHS, CudaGraphs, Recorded
 from nonstrict.program.domain.access_paths import Root
 from nonstrict.program.domain.values import Kind
@@ -18,10 +19,9 @@ if TYPE_CHECKING:
     from nonstrict.program.contracts.interpreted import Interpreted
     from nonstrict.program.domain.access_paths import AccessPath
     from nonstrict.program.domain.effects import Observed
-    from nonstrict.program.state.machine import Machine
 
 #: What tells torch that a tensor stays where it is.
-_STATIC = b"mark_static_address"
+_STATIC = "mark_static_address"
 #: What the table of CUDA graphs calls what varies, by what that of guards calls it.
 _VARIES = {"size": "size", "size from 0": "size", "two sizes": "size", "int": "int", "int from 0": "int"}
 
@@ -42,7 +42,7 @@ def _changed(region: Interpreted) -> Iterator[Observed]:
     for seen in region.observed(Event.INPUT_WRITE, Event.TENSOR_WRITE):
         place = seen.effect.place
         name = _name_of(region, place)
-        if place not in told and cuda_graphs.is_skipped(name) and not _may_stay(region.machine):
+        if place not in told and cuda_graphs.is_skipped(name) and not is_named(region.machine, _STATIC):
             told.add(place)
             yield seen
 
@@ -66,8 +66,3 @@ def _name_of(region: Interpreted, place: AccessPath) -> str:
         is_entry = place.path[0] == ANY_ENTRY or place.path[0].startswith("[")
         return "entry of an argument" if is_entry else "attribute of an object"
     return {Root.GLOBAL: "global", Root.CELL: "variable of the enclosing function"}.get(place.root, "")
-
-
-def _may_stay(machine: Machine) -> bool:
-    """Whether the program tells torch of some tensor that it stays where it is."""
-    return any(True for _ in machine.elsewhere.files_with(_STATIC))

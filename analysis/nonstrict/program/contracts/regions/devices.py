@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.regions import calls
+from nonstrict.program.contracts.regions.assigned import is_named
 from nonstrict.program.domain.values import PRIMITIVES, Kind
 from nonstrict.program.interpret.makers import made_by
 from nonstrict.program.objects import naming
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from nonstrict.program.state.machine import Machine
 
 #: What says where tensors are made that are not told.
-_DEFAULTS = (b"set_default_device", b"set_default_tensor_type")
+_DEFAULTS = ("set_default_device", "set_default_tensor_type")
 _DEVICE = "torch.device"
 
 
@@ -78,4 +79,4 @@ def _is_within_device(frame: Frame, made: ast.AST) -> bool:
 
 
 def _has_default(machine: Machine) -> bool:
-    return any(machine.elsewhere.files_with(one) for one in _DEFAULTS)
+    return any(is_named(machine, one) for one in _DEFAULTS)

@@ -23,6 +23,7 @@ from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Related
 from nonstrict.program.contracts.interpreted import Regions
 from nonstrict.program.contracts.regions import calls, requiring, torch_states
+from nonstrict.program.contracts.regions.assigned import is_named
 from nonstrict.program.contracts.regions.capturing import KeptResult, Limit, are_asked_for
 from nonstrict.program.contracts.regions.compilations import Compilations
 from nonstrict.program.discovery import callers
@@ -191,12 +192,12 @@ def _limits(runs: _Runs, site: _Site) -> _Limits:
     """What that is for the results of a call."""
     machine, text, names = runs.region.machine, site.text, naming.names_at(site.frame)
     made, own = [one for one in own_scope(text) if isinstance(one, ast.Call)], runs.of(text)
-    if machine.elsewhere.files_with(_MARK.encode()):
+    if is_named(machine, _MARK):
         return _Limits(Limit.STEP, frozenset(one for one in made if names(one.func) in _MARKS), own)
     if torch_states.are_gradients_off(site.frame, site.node) or not _may_need_gradients(runs.region, site):
         return _Limits(Limit.RUN, own, own)
     backward = (one for one in made if isinstance(one.func, ast.Attribute) and one.func.attr == _BACKWARD)
-    if machine.elsewhere.files_with(_BACKWARD.encode()):
+    if is_named(machine, _BACKWARD):
         return _Limits(Limit.BACKWARD, frozenset(backward), own)
     return _Limits(Limit.NEVER, own, own)
 
