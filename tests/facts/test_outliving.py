@@ -6,6 +6,7 @@ import ast
 
 from nonstrict.facts.holding import Way, kept
 from nonstrict.facts.outliving import collected, is_shared, outlived
+from nonstrict.facts.running_order import begin_of
 from tests.facts.test_holding import parsed, shares
 
 
@@ -13,7 +14,7 @@ def beyond(text: str, *, again: bool = False) -> list[str]:
     """The lines of what reads a variable that holds the first call of `run` after another one."""
     root, runs, first = parsed(text)
     held = [one for one in kept(root, first, shares(runs)) if one.way in (Way.VARIABLE, Way.ATTRIBUTE)]
-    found = [outlived(root, one, runs, again=again) for one in held]
+    found = [outlived(root, one, sorted(runs, key=begin_of), again=again) for one in held]
     return [ast.unparse(one.read) for one in found if one is not None]
 
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.fates import Text, text_of
 from nonstrict.facts.holding import ADDING, Kept
-from nonstrict.facts.running_order import Loop, Root, begin_of, order_of
+from nonstrict.facts.running_order import Root, begin_of, order_of
 from nonstrict.facts.scopes import FunctionNode, scope_of
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Sequence
 
 #: Functions that ask what something is, not what it holds.
 _ASKING = frozenset({"len", "isinstance", "type", "id"})
@@ -28,8 +28,8 @@ class Outlived(NamedTuple):
     read: ast.AST
 
 
-def outlived(root: Root, one: Kept, runs: Collection[ast.AST], *, again: bool) -> Outlived | None:
-    """The run that lies between a binding and a read of what it binds, in one text; None where none does.
+def outlived(root: Root, one: Kept, runs: Sequence[ast.AST], *, again: bool) -> Outlived | None:
+    """The first run that lies between a binding and a read of what it binds, in one text; None where none does.
 
     With `again` the text as a whole runs again, and finds what it kept there.
     """
@@ -93,8 +93,3 @@ def _is_asked(text: Text, read: ast.expr, methods: frozenset[str]) -> bool:
 def _is_given(text: Text, read: ast.expr, functions: frozenset[str]) -> bool:
     around = text.parents.get(read)
     return isinstance(around, ast.Call) and isinstance(around.func, ast.Name) and around.func.id in functions
-
-
-def loops_around(root: Root, node: ast.AST) -> list[Loop]:
-    """The loops of a text in whose rounds something runs, from inside out."""
-    return order_of(root).loops(node)

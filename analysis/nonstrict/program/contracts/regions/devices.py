@@ -41,7 +41,8 @@ def _passed(region: Interpreted) -> Iterator[tuple[Frame, ast.expr]]:
         if not isinstance(node, ast.Call):
             continue
         named = {one.arg: one.value for one in node.keywords if one.arg is not None}
-        given = [*zip(node.args, positional, strict=False), *((named[name], keywords[name]) for name in named)]
+        given = [*zip(node.args, positional, strict=False)]
+        given += [(named[name], value) for name, value in keywords.items() if name in named]
         yield from ((frame, one) for one, value in given if _may_be_tensor(value))
 
 

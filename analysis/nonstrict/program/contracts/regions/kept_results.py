@@ -19,6 +19,7 @@ from nonstrict.facts import holding, outliving
 from nonstrict.facts.fates import text_of as parents_of
 from nonstrict.facts.holding import Kept, Shares, Way
 from nonstrict.facts.library_calls import called
+from nonstrict.facts.running_order import order_of
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Related
 from nonstrict.program.contracts.interpreted import Regions
@@ -27,8 +28,7 @@ from nonstrict.program.contracts.regions.assigned import is_named
 from nonstrict.program.contracts.regions.capturing import KeptResult, Limit, are_asked_for
 from nonstrict.program.contracts.regions.compilations import Compilations
 from nonstrict.program.discovery import callers
-from nonstrict.program.domain.access_paths import AccessPath
-from nonstrict.program.domain.access_paths import Root as PlaceRoot
+from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.effects import Effect, Observed, span_of
 from nonstrict.program.domain.values import PRIMITIVES, Kind
 from nonstrict.program.objects import naming
@@ -37,7 +37,7 @@ from nonstrict.program.objects.classes import is_module
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nonstrict.facts.running_order import Root
+    from nonstrict.facts import running_order
     from nonstrict.program.contracts.interpreted import Interpreted
     from nonstrict.program.domain.definitions import Function
     from nonstrict.program.domain.effects import Summary
@@ -68,7 +68,7 @@ class _Site(NamedTuple):
     node: ast.AST
 
     @property
-    def text(self) -> Root:
+    def text(self) -> running_order.Root:
         return naming.text_of(self.frame)
 
 
@@ -111,7 +111,7 @@ class _Runs:
         own = self._own()
         self.direct = frozenset(node for _, node, _, _ in own)
         self._nodes = frozenset(self._calling(own))
-        self._known: dict[ast.AST, frozenset[ast.AST]] = {}
+        self._known: dict[ast.AST, tuple[ast.AST, ...]] = {}
         self._traced: set[Function] | None = None
 
     def _calling(self, level: list[StaticCall]) -> Iterator[ast.AST]:
@@ -132,10 +132,10 @@ class _Runs:
         of_torch = (site for site in compilations.every() if are_asked_for(site.options))
         return [*made, *(call for site in of_torch for call in compilations.calls.get(site.node, ()))]
 
-    def of(self, text: Root) -> frozenset[ast.AST]:
-        """Those in one text, outside of the functions that it defines."""
+    def of(self, text: running_order.Root) -> tuple[ast.AST, ...]:
+        """Those in one text, in its order, outside of the functions that it defines."""
         if text not in self._known:
-            self._known[text] = self._nodes.intersection(own_scope(text))
+            self._known[text] = tuple(node for node in own_scope(text) if node in self._nodes)
         return self._known[text]
 
     def is_traced(self, function: Function | None) -> bool:
@@ -179,8 +179,8 @@ class _Limits(NamedTuple):
     """What ends the time in which a result may be used: `ends` of some `kind`, and then one of the `runs`."""
 
     kind: Limit
-    ends: frozenset[ast.AST]
-    runs: frozenset[ast.AST]
+    ends: tuple[ast.AST, ...]
+    runs: tuple[ast.AST, ...]
 
     @property
     def each(self) -> bool:
@@ -193,12 +193,12 @@ def _limits(runs: _Runs, site: _Site) -> _Limits:
     machine, text, names = runs.region.machine, site.text, naming.names_at(site.frame)
     made, own = [one for one in own_scope(text) if isinstance(one, ast.Call)], runs.of(text)
     if is_named(machine, _MARK):
-        return _Limits(Limit.STEP, frozenset(one for one in made if names(one.func) in _MARKS), own)
+        return _Limits(Limit.STEP, tuple(one for one in made if names(one.func) in _MARKS), own)
     if torch_states.are_gradients_off(site.frame, site.node) or not _may_need_gradients(runs.region, site):
         return _Limits(Limit.RUN, own, own)
     backward = (one for one in made if isinstance(one.func, ast.Attribute) and one.func.attr == _BACKWARD)
     if is_named(machine, _BACKWARD):
-        return _Limits(Limit.BACKWARD, frozenset(backward), own)
+        return _Limits(Limit.BACKWARD, tuple(backward), own)
     return _Limits(Limit.NEVER, own, own)
 
 
@@ -244,15 +244,14 @@ def _beyond(site: _Site, node: ast.expr, one: Kept, limits: _Limits) -> outlivin
     if one.way is Way.CONTAINER:
         collected = outliving.collected(text, one, node)
         if collected is not None and not every:
-            loops = {*outliving.loops_around(text, one.node)}
-            within = any(not loops.isdisjoint(outliving.loops_around(text, end)) for end in limits.ends)
-            collected = collected if within else None
+            order = order_of(text)
+            collected = collected if any(order.shares_loop(one.node, end) for end in limits.ends) else None
         return collected or _outlived(text, one, limits, again=False)
     lives_on = one.way is Way.ATTRIBUTE or outliving.is_shared(text, one.name)
     return _outlived(text, one, limits, again=lives_on)
 
 
-def _outlived(text: Root, one: Kept, limits: _Limits, *, again: bool) -> outliving.Outlived | None:
+def _outlived(text: running_order.Root, one: Kept, limits: _Limits, *, again: bool) -> outliving.Outlived | None:
     ended = outliving.outlived(text, one, limits.ends, again=again)
     return ended if limits.each or outliving.outlived(text, one, limits.runs, again=again) else None
 
@@ -261,7 +260,7 @@ def _told(site: _Site, one: Kept, beyond: outliving.Outlived, limits: _Limits) -
     frame, name = site.frame, "".join(one.name)
     path, offset = frame.module.path, frame.offset
     node = one.node if one.way is not Way.VARIABLE else site.node
-    effect = Effect(Event.KEPT, path, offset, node, AccessPath(PlaceRoot.UNKNOWN, "", name))
+    effect = Effect(Event.KEPT, path, offset, node, AccessPath(Root.UNKNOWN, "", name))
     span = partial(span_of, path, offset)
     evidence = [Related(span(beyond.run), _RUNS[limits.kind])] if beyond.run is not site.node else []
     evidence += [Related(span(beyond.read), _USED)] if beyond.read not in (one.node, site.node) else []
