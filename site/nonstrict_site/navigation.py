@@ -27,6 +27,7 @@ def navigation() -> list[Entry]:
                     ]
                 },
                 {"What recompiles": "recompilation.md"},
+                {"What CUDA graphs capture": "cuda-graphs.md"},
                 {"Versions of torch": "torch-versions.md"},
             ]
         },

@@ -48,7 +48,7 @@ CASES = [
     ("check --select NST101,NST30", ["NST101,NST301", "NST101,NST302"]),
     ("check --fix --unfixable global-tens", ["global-tensor-capture"]),
     ("regions --target", ["--target-python"]),
-    ("rule NST80", [f"NST80{digit}" for digit in range(1, 7)]),
+    ("rule NST80", [f"NST80{digit}" for digit in range(1, 9)]),
     ("explain NST90", [f"NST90{digit}" for digit in range(5)]),
     ("config required", ["required-version"]),
     ("completion z", ["zsh"]),
