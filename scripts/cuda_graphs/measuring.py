@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cuda_graphs.pretending import Pretended, built_guard, pretended_gpu
+from cuda_graphs.programs import TWO_GPUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,6 +24,8 @@ _SKIPPING = "skipping cudagraphs due to "
 _SILENT = "(no reason is given)"
 #: What a row says that was not measured for want of a GPU.
 NOT_MEASURED = "not measured"
+#: Programs that run on GPUs at a time.
+_ON_GPU = 4
 
 
 class Captured(NamedTuple):
@@ -45,24 +48,38 @@ def measured(programs: Sequence[Program], processes: int | None = None) -> list[
     import torch
 
     context = multiprocessing.get_context("spawn")
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
     with tempfile.TemporaryDirectory() as folder:
-        guard = None if torch.cuda.is_available() else built_guard(Path(folder))
-        with context.Pool(processes or os.cpu_count() or 1, maxtasksperchild=1) as pool:
+        guard = None if gpus else built_guard(Path(folder))
+        with context.Pool(processes or processes_for(gpus), maxtasksperchild=1) as pool:
             return pool.map(partial(captured, guard=guard), programs, chunksize=1)
+
+
+def processes_for(gpus: int) -> int:
+    """How many programs run at a time: on a GPU, each takes memory of it, too."""
+    processors = os.cpu_count() or 1
+    return min(processors, _ON_GPU) if gpus else processors
 
 
 def captured(program: Program, guard: Path | None = None) -> Captured:
     """Run one program; without a GPU on one that is pretended, with a `guard` for it."""
+    import torch
+
     warnings.filterwarnings("ignore")
     logging.getLogger("torch").setLevel(logging.ERROR)
+    if not is_met(program.needs, 0 if guard is not None else torch.cuda.device_count()):
+        return Captured(outcome=NOT_MEASURED)
     if guard is None:
         return _on_gpu(program)
-    if program.needs:
-        return Captured(outcome=NOT_MEASURED)
     with pretended_gpu(guard) as told:
         skipped, error = _ran(program)
     # What was compiled may not run on tensors without data.
     return _summed(told, skipped, "" if told.parts else error)
+
+
+def is_met(needs: str, gpus: int) -> bool:
+    """Whether a machine with so many GPUs has what a program needs; without any, as many as it likes are pretended."""
+    return gpus != 1 if needs == TWO_GPUS else gpus > 0 or not needs
 
 
 def _summed(told: Pretended, skipped: list[str], error: str) -> Captured:
@@ -71,9 +88,12 @@ def _summed(told: Pretended, skipped: list[str], error: str) -> Captured:
 
 
 def _on_gpu(program: Program) -> Captured:
-    from torch._inductor import cudagraph_trees, scheduler
+    from torch._inductor import config, cudagraph_trees, scheduler
 
     told = Pretended()
+    # What is taken from a cache is not partitioned anew; a pool of compilers costs each process more than it saves.
+    config.force_disable_caches = True
+    config.compile_threads = 1
     record, partition = cudagraph_trees.CUDAGraphTreeManager.record_function, scheduler.Scheduler.graph_partition
 
     def recording(self: Any, *given: Any, **named: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cuda_graphs import cases_of_torch
 from cuda_graphs.measuring import NOT_MEASURED
 from cuda_graphs.programs import CALLS, programs
 
@@ -36,14 +37,21 @@ _PRETENDED = """\
 What depends on memory cannot be measured so, and is marked "{not_measured}"."""
 _MEASURED = "Measured on {device}."
 _EXAMPLE = "changed in place/argument"
+_BACKEND = 'backend="cudagraphs"'
 _TITLES = {
     "changed in place": (
         "Tensors that are changed in place",
         "Where the tensor lives that the region changes. Inputs are copied unless their address is static.",
     ),
     "on the CPU": ("Tensors on the CPU", "What of a region, or of its arguments, is on the CPU."),
+    f"changed in place, {_BACKEND}": (
+        f"Tensors that are changed in place, with `{_BACKEND}`",
+        "It has no Inductor: a graph is captured as a whole or not at all.",
+    ),
+    f"on the CPU, {_BACKEND}": (f"Tensors on the CPU, with `{_BACKEND}`", "As above."),
     "varies": ("Sizes and numbers that vary", "What is not the same in all calls."),
     "operators": ("Operators", "What a region does."),
+    f"operators, {_BACKEND}": (f"Operators, with `{_BACKEND}`", "What a region does."),
     "options": ("Options", "How a region is compiled."),
     "results kept": (
         "Results that are kept",
@@ -64,6 +72,7 @@ def page_text(table: dict[str, Any]) -> str:
         head = ("", "recorded", "left out", "skipped", *(["held then"] if kept else []))
         lines = ([name, *_cells(row), *([row[3]] if kept else [])] for name, row in rows)
         parts.append(f"## {title}\n\n{told}\n\n" + _lines(head, lines))
+    parts.append(cases_of_torch.page())
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
 
 

@@ -12,11 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _IMPORTS = "import torch\nfrom torch import nn\n\n"
-_COMPILED = '@torch.compile(mode="reduce-overhead")\n'
+_MODE, _BACKEND = 'mode="reduce-overhead"', 'backend="cudagraphs"'
+_COMPILED = f"@torch.compile({_MODE})\n"
 #: How often a region is called that is called with the same thing again and again: warmed up, recorded, run.
 CALLS = 4
 #: What varies from call to call.
 SIZES = (5, 6, 7, 8)
+#: What a program `needs` that uses `OTHER`.
+TWO_GPUS = "two GPUs"
 
 
 class Program(NamedTuple):
@@ -39,6 +42,11 @@ def programs() -> Iterator[Program]:
     yield from _made_on_cpu()
     yield from _varying()
     yield from _operators()
+    for program in (*_changed(), *_made_on_cpu(), *_operators()):
+        if program.group == "operators" and program.name not in _OF_BACKEND:
+            continue
+        text = program.text.replace(_MODE, _BACKEND)
+        yield program._replace(group=f"{program.group}, {_BACKEND}", text=text)
     yield from _options()
     yield from _overwritten()
 
@@ -66,6 +74,15 @@ class Cache:
         self.kept = torch.zeros(4, device=DEVICE)
 
 cache = Cache()
+
+"""
+_LAYER = "layer = nn.BatchNorm1d(4, device=DEVICE)\n\n"
+_HOLDER = """\
+class Holder:
+    def __init__(self):
+        self.layer = layer
+
+holder = Holder()
 
 """
 #: Where a tensor lives that a region changes in place: the text in front of the calls, and what they pass.
@@ -118,6 +135,18 @@ _PLACES = {
         f"{_CACHE}{_COMPILED}def region(x, cache):\n    {_CHANGE.format('cache.kept')}\n",
         "region(x, cache)",
     ),
+    "parameter that is an argument": (
+        f"kept = nn.Parameter(kept)\n\n{_COMPILED}def region(x, kept):\n    {_CHANGE.format('kept')}\n",
+        "region(x, kept)",
+    ),
+    "tensor of a module that is an argument": (
+        f"{_LAYER}{_COMPILED}def region(x, layer):\n    {_CHANGE.format('layer.running_mean')}\n",
+        "region(x, layer)",
+    ),
+    "tensor of a module that an object holds": (
+        f"{_LAYER}{_HOLDER}{_COMPILED}def region(x, holder):\n    {_CHANGE.format('holder.layer.running_mean')}\n",
+        "region(x, holder)",
+    ),
     "statistics of a layer": (
         'model = nn.BatchNorm1d(4, device=DEVICE)\nregion = torch.compile(model, mode="reduce-overhead")\n',
         "region(x.expand(2, 4))",
@@ -153,9 +182,16 @@ _ON_CPU = {
     "computed and moved": ("return x + torch.arange(4).float().cumsum(0).to(x.device)", ""),
     "number as a tensor": ("return x * torch.tensor(2.0)", ""),
     "index made": ("return x[torch.tensor([0, 1])]", ""),
+    "index made and moved": ("return x[torch.tensor([0, 1]).to(x.device)]", ""),
+    "index made of numbers on the device": ("return x[torch.tensor([0, 1], device=x.device)]", ""),
+    "index that counts": ("return x[torch.arange(2)]", ""),
+    "index of an assignment": ("y = x.clone()\n    y[torch.tensor([0, 1])] = 0\n    return y * 2", ""),
+    "permutation as index": ("return x[torch.randperm(4)]", ""),
+    "list as index": ("return x[[0, 1]]", ""),
     "index made on the device": ("return x[torch.arange(2, device=x.device)]", ""),
     "copied back": ("return (x * 2).cpu()", ""),
     "copied back and forth": ("return x + (x * 2).cpu().sin().to(x.device)", ""),
+    "drawn on the device": ("return x + torch.randn(4, device=x.device)", ""),
     "made on the device": ("return x + torch.ones(4, device=x.device)", ""),
     "argument of no dimensions": ("return x * other", "torch.tensor(2.0)"),
     "argument, moved": ("return x * other.to(x.device)", "torch.ones(4)"),
@@ -166,11 +202,33 @@ _ON_CPU = {
 }
 
 
+#: What draws on the CPU, by its name.
+_DRAWING = {
+    "torch.rand": "torch.rand(4)",
+    "torch.randn": "torch.randn(4)",
+    "torch.randint": "torch.randint(9, (4,))",
+    "torch.randperm": "torch.randperm(4)",
+    "torch.normal": "torch.normal(0.0, 1.0, (4,))",
+}
+
+
 def _made_on_cpu() -> Iterator[Program]:
     for name, (body, other) in _ON_CPU.items():
         given = f"other = {other}\n" if other else ""
         region = f"{_COMPILED}def region(x{', other' if other else ''}):\n    {body}\n"
         yield _repeated("on the CPU", name, f"{given}{region}", f"region(x{', other' if other else ''})")
+    scale = "scale = torch.tensor(2.0)\n\n"
+    of_global = f"{scale}{_COMPILED}def region(x):\n    return x * scale\n"
+    yield _repeated("on the CPU", "global of no dimensions", of_global, "region(x)")
+    for name, value, use in (
+        ("attribute of the module, of no dimensions", "torch.tensor(2.0)", "self.kept"),
+        ("attribute of the module, moved", "torch.ones(4)", "self.kept.to(x.device)"),
+    ):
+        module = _MODULE.format(set=f"self.kept = {value}", change="x = x * 2", of=use)
+        yield _repeated("on the CPU", name, module, "region(x)")
+    for name, made in _DRAWING.items():
+        drawing = f"{_COMPILED}def region(x):\n    return x + {made}.to(x.device)\n"
+        yield _repeated("on the CPU", f"drawn by {name}", drawing, "region(x)")
     everything = f"{_COMPILED}def region(x):\n    return x * 2\n"
     yield _repeated("on the CPU", "everything", everything, "region(x.cpu())")
 
@@ -186,6 +244,8 @@ def _varying() -> Iterator[Program]:
         yield _looped(f"size{said}", f"{compiled}{body}", "region(torch.ones(size, device=DEVICE), 2)")
         yield _looped(f"int{said}", f"{compiled}{body}", "region(torch.ones(4, device=DEVICE), size)")
         yield _looped(f"float{said}", f"{compiled}{body}", "region(torch.ones(4, device=DEVICE), size + 0.5)")
+    last = f"{_COMPILED}{body}\nsizes = ({SIZES[0]}, {SIZES[0]}, {SIZES[1]})\n"
+    yield _repeated("varies", "two sizes", last, "for size in sizes:\n    region(torch.ones(size, device=DEVICE), 2)")
     marked = f"{_COMPILED}{body}"
     call = "x = torch.ones(size, device=DEVICE)\n    torch._dynamo.mark_dynamic(x, 0)\n    region(x, 2)"
     yield _looped("size, mark_dynamic", marked, call)
@@ -206,6 +266,17 @@ def _(x):
     return torch.empty_like(x)
 
 """
+#: Those that are measured with a backend, too.
+_OF_BACKEND = frozenset(
+    {
+        "a custom operator",
+        "a custom operator with the tag cudagraph_unsafe",
+        "assignment through a mask",
+        "assignment through indices",
+        "torch.cond",
+        "two devices",
+    }
+)
 #: What a region does with `x`: what stands in front of it, and the body.
 _BODIES = {
     "a custom operator": (_CUSTOM.format(name="sine", tags=""), "return sine(x) * 2"),
@@ -222,6 +293,12 @@ _BODIES = {
         "",
         "return torch.cond(x.sum() > 0, lambda x: x.sin(), lambda x: x.cos(), (x,)) * 2",
     ),
+    "while_loop": (
+        "from torch._higher_order_ops import while_loop\n\n",
+        "return while_loop(lambda x: x.sum() < 9, lambda x: (x + 1,), (x,))[0] * 2",
+    ),
+    "multinomial": ("", "return torch.multinomial(x, 2) * 2"),
+    "number that is returned": (_CONFIG.format("capture_scalar_outputs"), "return x * 2, x.sum().item()"),
     "where": ("", "return torch.where(x.sum() > 0, x.sin(), x.cos()) * 2"),
     "dropout": ("", "return torch.nn.functional.dropout(x, 0.5) * 2"),
     "rand_like": ("", "return torch.rand_like(x) * x"),
@@ -234,12 +311,15 @@ _BODIES = {
     "a graph break": ("", "y = x.sin()\n    torch._dynamo.graph_break()\n    return y.cos()"),
     "two devices": ("", "return (x * 2).to(OTHER) + 1"),
     "data assigned": ("", "x.data = x * 2\n    return x + 1"),
+    "data changed by an operator": ("", "x.data *= 2\n    return x + 1"),
 }
 
 
 def _operators() -> Iterator[Program]:
     for name, (before, body) in _BODIES.items():
-        yield _repeated("operators", name, f"{before}{_COMPILED}def region(x):\n    {body}\n", "region(x)")
+        needs = TWO_GPUS if "OTHER" in body else ""
+        text = f"{before}{_COMPILED}def region(x):\n    {body}\n"
+        yield _repeated("operators", name, text, "region(x)", needs=needs)
     layer = 'layer = nn.Linear(4, 4, device=DEVICE)\nregion = torch.compile(layer, mode="reduce-overhead")\n'
     yield _repeated("operators", "a layer", layer, "region(x)")
     backward = "region(x).sum().backward()"
@@ -256,6 +336,7 @@ _OPTIONS = (
     'mode="max-autotune-no-cudagraphs"',
     'options={"triton.cudagraphs": True}',
     'options={"triton.cudagraphs": False}',
+    'backend="cudagraphs"',
 )
 
 
@@ -265,6 +346,11 @@ def _options() -> Iterator[Program]:
         yield _repeated("options", options or "none", f"@torch.compile({options})\n{body}", "region(x)")
     config = "import torch._inductor.config\ntorch._inductor.config.triton.cudagraphs = True\n\n"
     yield _repeated("options", "config.triton.cudagraphs", f"{config}@torch.compile\n{body}", "region(x)")
+    for option in ("cpp_wrapper = True", "graph_partition = False"):
+        text = f"import torch._inductor.config\ntorch._inductor.config.{option}\n\n{_COMPILED}"
+        yield _repeated("options", f"config.{option}", f"{text}{body}", "region(x)")
+        drawing = "def region(x):\n    return x + torch.randn(4).to(x.device)\n"
+        yield _repeated("options", f"config.{option}, drawn and moved", f"{text}{drawing}", "region(x)")
 
 
 # -- results that are kept --------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from nonstrict.knowledge.store import data_file
 
+_INDUCTOR = "inductor"
 _TABLE = "cuda_graphs.json"
 
 
@@ -25,9 +26,10 @@ class Captured(NamedTuple):
     skipped: tuple[str, ...]
 
 
-def captured(group: str, name: str) -> Captured | None:
-    """What became of a program; None if that was not measured."""
-    row = data_file(_TABLE)["rows"].get(f"{group}/{name}")
+def captured(group: str, name: str, backend: str = _INDUCTOR) -> Captured | None:
+    """What became of a program with a backend; None if that was not measured."""
+    told = group if backend == _INDUCTOR else f'{group}, backend="{backend}"'
+    row = data_file(_TABLE)["rows"].get(f"{told}/{name}")
     return Captured(row[0], tuple(row[1]), tuple(row[2])) if row is not None else None
 
 
@@ -42,13 +44,13 @@ def is_asked_for(options: str) -> bool:
     return found is not None and found.recorded > 0
 
 
-def is_skipped(place: str) -> bool:
+def is_skipped(place: str, backend: str = _INDUCTOR) -> bool:
     """Whether torch runs a region without CUDA graphs that changes in place a tensor which lives at such a place."""
-    found = captured("changed in place", place)
+    found = captured("changed in place", place, backend)
     return found is not None and bool(found.skipped)
 
 
-def is_recorded_for_each(kind: str) -> bool:
+def is_recorded_for_each(kind: str, backend: str = _INDUCTOR) -> bool:
     """Whether a CUDA graph is recorded for each value of what varies, although the region is not compiled for each."""
-    found = captured("varies", kind)
+    found = captured("varies", kind, backend)
     return found is not None and found.recorded >= sizes()

@@ -20,6 +20,8 @@ _Given = TypeVar("_Given")
 _NUMBER = re.compile(r"\d+")
 #: The dtypes of real floating-point numbers with which torch computes.
 FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
+#: Properties that are tensors of their own.
+_OTHER_MEMORY = frozenset({"grad", "_grad"})
 #: A position that no argument has.
 _NOWHERE = 1 << 30
 #: Those of whole numbers and of truth values.
@@ -331,6 +333,11 @@ def tensor_attribute(name: str) -> str | None:
     One of `tensor`, `size`, `dtype`, `device`, `layout`, `bool`, `number`, `string`, `other`.
     """
     return "bool" if is_extension_property(name) else data_file("operators.json")["attributes"].get(name)
+
+
+def is_view_attribute(name: str) -> bool:
+    """Whether a property of `torch.Tensor` of this name is a tensor in the same memory: `T`, `data`."""
+    return tensor_attribute(name) == "tensor" and name not in _OTHER_MEMORY
 
 
 def is_sizeless_member(name: str) -> bool:
