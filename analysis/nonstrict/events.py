@@ -49,6 +49,7 @@ class Event(_Plain):
     GRADIENT = "gradient"  # an operator needs a formula for its gradient; value: the operator; how: a `Gradient`
     LAYER = "layer"  # a region calls a module, and with it the hooks of that; place and value: the module
     KEPT = "kept"  # what a region returned is kept while a region runs again; place: where; how: a `Way`
+    LEFT_OUT = "left-out"  # CUDA graphs of a region do not have it; place: its name; what: as the table calls it
     MARKS = "marks"  # a marker is applied in a region; value: what it is applied to; what: the marker
 
 

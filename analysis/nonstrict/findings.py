@@ -155,6 +155,7 @@ class Finding(NamedTuple):
     compiles nothing of the function after it; where it is `hidden`, that torch gives up before it comes to it. With
     `observed` it is no prediction: torch told it in an experiment. `cause` is the effect that it is
     about, if it is about one. `others` are further marked functions that come to its place, each with its marker.
+    `about` is which of several things it says, where experiments have to tell them apart.
     """
 
     code: str
@@ -173,6 +174,7 @@ class Finding(NamedTuple):
     hidden: bool = False
     observed: bool = False
     others: tuple[tuple[str, Span], ...] = ()
+    about: str = ""
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -322,6 +324,7 @@ class Diagnostic(NamedTuple):
     output: Output = Output.NONE
     sighting: Sighting | None = None
     others: tuple[tuple[str, Location], ...] = ()
+    about: str = ""
 
 
 def with_advice(message: str, advice: str) -> str:

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import ast
 import textwrap
+from typing import TYPE_CHECKING
 
-from nonstrict.facts.holding import Kept, Shares, Way, kept
+from nonstrict.facts.holding import Kept, Shares, Way, Where, kept
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nonstrict.facts.steps import Steps
 
 
 def parsed(text: str) -> tuple[ast.FunctionDef, frozenset[ast.AST], ast.Call]:
@@ -22,14 +28,14 @@ def places(text: str) -> list[tuple[Way, str]]:
     return [(one.way, ".".join(one.name)) for one in kept(root, first, shares(runs))]
 
 
-def shares(runs: frozenset[ast.AST]) -> Shares:
+def shares(runs: frozenset[ast.AST], holds: Callable[[Steps], bool] = lambda _: True) -> Shares:
     def views(call: ast.Call) -> bool:
         return isinstance(call.func, ast.Attribute) and call.func.attr == "view"
 
     def named(node: ast.AST) -> str:
         return f"builtins.{ast.unparse(node)}" if isinstance(node, ast.Name) else ""
 
-    return Shares(views, named, runs)
+    return Shares(views, named, runs, holds)
 
 
 def test_names_and_what_they_are_bound_to_share_one_object():
@@ -60,12 +66,44 @@ def test_containers():
     assert places("def f(xs):\n    return [run(x) for x in xs]")[0] == (Way.CONTAINER, "")
     assert places("def f(xs):\n    return list(run(x) for x in xs)")[0] == (Way.CONTAINER, "")
     assert places("def f(xs):\n    return sum(run(x) for x in xs)") == []
-    assert places("def f(xs):\n    [run(x) for x in xs]") == []
 
 
 def test_parts_by_numbers_are_views_and_other_indices_copies():
     assert places("def f(x):\n    return run(x)[0, 1:]") == [(Way.RETURNED, "")]
     assert places("def f(x, at):\n    return run(x)[at]") == []
+
+
+def test_which_part_is_kept():
+    def parts(text: str, holds: Callable[[Steps], bool] = lambda _: True) -> list[tuple[str, Where]]:
+        root, runs, first = parsed(text)
+        return [(ast.unparse(one.value), one.where) for one in kept(root, first, shares(runs, holds))]
+
+    def is_first(steps: Steps) -> bool:
+        return steps[:1] in ((), ("[0]",))
+
+    assert parts("def f(x):\n    return run(x)[0]") == [("run(x)[0]", Where(("[0]",)))]
+    assert parts("def f(x):\n    return run(x).logits") == [("run(x).logits", Where((".logits",)))]
+    assert parts("def f(x):\n    return run(x)[1]", is_first) == []
+    text = "def f(x):\n    y, n = run(x)\n    found.append({})"
+    assert parts(text.format("n"), is_first) == [("run(x)", Where(("[0]",)))]
+    assert parts(text.format("y"), is_first)[1:] == [("y", Where(("[0]",)))]
+    text = "def f(x):\n    first, *others, last = run(x)"
+    assert [where.part for _, where in parts(text)] == [("[0]",), ("[]",), ("[-1]",)]
+
+
+def test_entries_of_containers_are_told_apart():
+    text = "def f(x):\n    pair = (run(x), 1)\n    found.append(pair[{}])"
+    assert places(text.format(0)) == [(Way.VARIABLE, "pair"), (Way.CONTAINER, "found")]
+    assert places(text.format(1)) == [(Way.VARIABLE, "pair")]
+    text = "def f(x):\n    named = {'y': run(x), 'n': 1}\n    found.append(named['{}'])"
+    assert places(text.replace("{}", "y"))[1:] == [(Way.CONTAINER, "found")]
+    assert places(text.replace("{}", "n"))[1:] == []
+    root, runs, first = parsed("def f(x):\n    return 1, run(x)")
+    assert kept(root, first, shares(runs))[0].where == Where((), ("[1]",))
+    root, runs, first = parsed("def f(x):\n    pair = run(x)\n    return pair[0]")
+    found = {at: kept(root, first, shares(runs), Where((), (f"[{at}]",))) for at in (0, 1)}
+    assert [one.way for one in found[0]] == [Way.VARIABLE, Way.RETURNED]
+    assert [one.way for one in found[1]] == [Way.VARIABLE]
 
 
 def test_kept_names_the_place():

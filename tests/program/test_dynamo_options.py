@@ -1,4 +1,4 @@
-"""Options of Dynamo that a program sets: in files that run with the region, in whatever way, never in prose."""
+"""Options of Dynamo and Inductor that a program sets: in files that run with a region, however that is written."""
 
 from __future__ import annotations
 
@@ -92,3 +92,36 @@ def test_files_that_run_with_the_region(tmp_path: Path, files: dict[str, str]) -
 )
 def test_files_that_do_not(tmp_path: Path, files: dict[str, str]) -> None:
     assert not _is_set(tmp_path, files)
+
+
+_INDUCTOR = f"{options.INDUCTOR}.triton.cudagraphs"
+
+
+@pytest.mark.parametrize(
+    ("setting", "always"),
+    [
+        ("torch._inductor.config.triton.cudagraphs = True", True),
+        ("from torch._inductor import config\nconfig.triton.cudagraphs = True", True),
+        ("import torch._inductor.config as inductor\ninductor.triton.cudagraphs = WANTED", True),
+        ("torch._inductor.config.triton.cudagraphs = False", False),
+        ("torch._inductor.config.triton.cudagraphs = choose()", False),
+        ("torch._inductor.config.triton.cudagraph_trees = True", False),
+        ("with torch._inductor.config.patch({'triton.cudagraphs': True}): pass", False),
+        ("torch._inductor.config.triton.cudagraphs = True\ntorch._inductor.config.triton.cudagraphs = False", False),
+        ("torch._dynamo.config.triton.cudagraphs = True", False),
+        ("", False),
+    ],
+)
+def test_an_option_of_inductor_that_is_set_for_good(tmp_path: Path, setting: str, always: bool) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(f"import torch\nWANTED = True\n{setting}\n")
+    machine = engine.machine(Project(()), [str(path)])
+    assert options.is_always(machine, _INDUCTOR, str(path), value=True) is always
+
+
+def test_a_patch_may_set_an_option_of_inductor(tmp_path: Path) -> None:
+    path = tmp_path / "model.py"
+    path.write_text("import torch\nwith torch._inductor.config.patch({'triton.cudagraphs': True}): pass\n")
+    machine = engine.machine(Project(()), [str(path)])
+    assert options.is_set(machine, _INDUCTOR, str(path))
+    assert not options.is_set(machine, "triton", str(path))

@@ -31,6 +31,7 @@ FOUND = {
     "settings.py": {("NST501", "return calibrate(x, settings)")},
     "sampler.py": {("NST801", "torch.compile(model)")},
     "options.py": {("NST701", "return x / x.abs().max().item()")},
+    "frames.py": {("NST807", "encoded.append(encode(frame))")},
     "counter.py": {("NST803", "self.calls += 1")},
 }
 #: Findings that may stand beside those, because mending one leaves the other.
@@ -53,6 +54,7 @@ PRINTED = {
     "settings.py": ["step does not compile: Unsupported"],
     "clean.py": ["window 8: agrees with eager: True", "window 2: agrees with eager: True"],
     "sampler.py": ["graphs compiled: 0"],
+    "frames.py": ["frames: 5, different results: 5"],
     "counter.py": ["call 2", "graph breaks: 1"],
     # The last, as its options stay.
     "options.py": ["graphs compiled: 1"],

@@ -207,6 +207,7 @@ class Presenter:
             hidden=finding.hidden,
             observed=finding.observed,
             output=cause.output if cause is not None else Output.NONE,
+            about=finding.about,
             others=tuple((function, texts.locate(marker)) for function, marker in finding.others),
         )
 

@@ -10,13 +10,15 @@ import ast
 import enum
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
-from nonstrict.facts.fates import text_of
-from nonstrict.facts.running_order import Root, order_of
-from nonstrict.facts.steps import steps_of
+from nonstrict.facts.fates import Text, text_of
+from nonstrict.facts.running_order import Root, begin_of, end_of, order_of
+from nonstrict.facts.steps import ANY_ENTRY, entry, may_meet, steps_of
 from nonstrict.facts.walk import own_scope, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from nonstrict.facts.steps import Steps
 
 _Collection = ast.ListComp | ast.SetComp | ast.DictComp
 _Display = ast.List | ast.Tuple | ast.Set | ast.Dict
@@ -36,37 +38,75 @@ class Way(enum.Enum):
     RETURNED = "returned"
     YIELDED = "yielded"
     GIVEN = "given"
+    OPERAND = "operand"
+    """By the expression around it, until the other operands of that are computed."""
+
+
+class Where(NamedTuple):
+    """Which `part` of what is followed, in steps, and the entries of containers that hold it, from inside out."""
+
+    part: Steps = ()
+    inside: Steps = ()
+
+    def put(self, step: str) -> Where:
+        """The same in a container, as an entry of it."""
+        return Where(self.part, (*self.inside, step))
+
+    def taken(self, step: str) -> Where | None:
+        """What a step takes of it; None where that takes something else out of a container."""
+        if not self.inside:
+            return Where((*self.part, step))
+        may_be = step.startswith("[") and may_meet((step,), self.inside[-1:])
+        return Where(self.part, self.inside[:-1]) if may_be else None
+
+
+WHOLE = Where()
 
 
 class Kept(NamedTuple):
     """A place where a text keeps something: a binding, what adds it, or the expression that is returned or given.
 
     `value` is the expression that gives what is kept there, `name` that of the variable, container or attribute, in
-    steps; none of what has no name.
+    steps; none of what has no name. `where` says which part of what is followed that is.
     """
 
     way: Way
     node: ast.AST
     value: ast.expr
-    name: tuple[str, ...] = ()
+    name: Steps = ()
+    where: Where = WHOLE
 
 
 class Shares(NamedTuple):
     """What is known of calls: whether the result has the memory of what they are given, and what is called.
 
-    `runs` are those that are told where they are given it.
+    `runs` are those that are told where they are given it. `holds` says whether a part of what is followed may be such
+    memory, or hold it.
     """
 
     views: Callable[[ast.Call], bool]
     named: Callable[[ast.AST], str]
     runs: frozenset[ast.AST]
+    holds: Callable[[Steps], bool]
 
 
-def kept(root: Root, node: ast.expr, shares: Shares) -> list[Kept]:
+def kept(root: Root, node: ast.expr, shares: Shares, where: Where = WHOLE) -> list[Kept]:
     """The places where a text keeps what an expression of it gives; `shares.runs` are calls to tell of."""
     found = _Keeping(root, shares)
-    found.follow(node)
+    found.follow(_Held(node, node, where))
     return found.seen
+
+
+class _Held(NamedTuple):
+    """An expression, and which one gives what is kept in it, as the part of a container that it makes, say."""
+
+    node: ast.expr
+    value: ast.expr
+    where: Where
+
+    def in_container(self, around: ast.expr, step: str) -> _Held:
+        """The same in what makes a container of it."""
+        return _Held(around, self.value, self.where.put(step))
 
 
 class _Keeping:
@@ -77,63 +117,73 @@ class _Keeping:
         self._text = text_of(root)
         self._order = order_of(root)
         self._shares = shares
-        self._followed: set[tuple[ast.AST, ast.AST]] = set()
+        self._followed: set[_Held] = set()
         self.seen: list[Kept] = []
 
-    def follow(self, node: ast.expr, value: ast.expr | None = None) -> None:
+    def follow(self, held: _Held) -> None:
         """Collect where the value of an expression is kept, or of one that is in the container that it makes."""
-        around, value = self._text.parents.get(node), value if value is not None else node
-        if (node, value) in self._followed or around is None:
+        around = self._text.parents.get(held.node)
+        if around is None or held in self._followed or not self._shares.holds(held.where.part):
             return
-        self._followed.add((node, value))
+        self._followed.add(held)
+        self._add_operand(held)
+        around = self._text.parents[around] if isinstance(around, ast.keyword) else around
         if isinstance(around, ast.Call):
-            self._given(around, node, value)
+            self._given(around, held)
         elif isinstance(around, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
-            self._assigned(around, node, value)
+            self._assigned(around, held)
         elif isinstance(around, ast.AugAssign):
-            if isinstance(node, (*_display(), *_collection())):
-                self._add(Way.CONTAINER, around, value, around.target)
+            if isinstance(held.node, (*_display(), *_collection())):
+                self._add(Way.CONTAINER, around, held, around.target)
         elif isinstance(around, (ast.Return, ast.Yield)):
-            self._add(Way.RETURNED if isinstance(around, ast.Return) else Way.YIELDED, node, value)
-        elif _is_collected(around, node):
-            if not isinstance(around, ast.GeneratorExp) and not isinstance(self._text.parents.get(around), ast.Expr):
-                self._add(Way.CONTAINER, node, value)
-            self.follow(around, value)
-        elif self._is_itself(around, node):
-            self.follow(around, None if isinstance(around, (ast.Subscript, ast.Attribute)) else value)
-        elif isinstance(around, ast.Attribute):
-            call = self._text.parents.get(around)
-            if isinstance(call, ast.Call) and call.func is around and self._shares.views(call):
-                self.follow(call)
+            self._add(Way.RETURNED if isinstance(around, ast.Return) else Way.YIELDED, held.node, held)
+        elif _is_collected(around, held.node):
+            if not isinstance(around, ast.GeneratorExp):
+                self._add(Way.CONTAINER, held.node, held)
+            self.follow(held.in_container(around, ANY_ENTRY))
+        elif isinstance(around, (ast.Subscript, ast.Attribute)):
+            self._taken(around, held)
+        elif (handed := _handed(around, held)) is not None:
+            self.follow(handed)
 
-    def _add(self, way: Way, node: ast.AST, value: ast.expr, target: ast.expr | None = None) -> None:
-        self.seen.append(Kept(way, node, value, steps_of(target) if target is not None else ()))
+    def _add(self, way: Way, node: ast.AST, held: _Held, target: ast.expr | None = None) -> None:
+        name = steps_of(target) if target is not None else ()
+        self.seen.append(Kept(way, node, held.value, name, held.where))
 
-    def _is_itself(self, around: ast.AST, node: ast.expr) -> TypeGuard[ast.expr]:
-        """Whether an expression gives what one in it gives, a part of that, or a container with it."""
-        if isinstance(around, ast.Subscript):
-            return around.value is node and isinstance(around.ctx, ast.Load) and _is_basic(around.slice)
-        if isinstance(around, ast.IfExp):
-            return node is not around.test
-        if isinstance(around, ast.BinOp):
-            return isinstance(around.op, ast.Add) and isinstance(node, (*_display(), *_collection()))
-        if isinstance(around, ast.Attribute):
-            return around.attr in ("T", "mT", "H", "mH", "data", "real")
-        return isinstance(around, (*_display(), ast.Starred, ast.Await))
+    def _add_operand(self, held: _Held) -> None:
+        consumer = consumer_of(self._text, held.node)
+        others = (one for one in walk(consumer) if isinstance(one, ast.Call)) if consumer is not None else ()
+        if any(begin_of(one) >= end_of(held.node) for one in others):
+            self._add(Way.OPERAND, held.node, held)
 
-    def _given(self, call: ast.Call, node: ast.expr, value: ast.expr) -> None:
+    def _taken(self, around: ast.Subscript | ast.Attribute, held: _Held) -> None:
+        """A part of what is followed, or a view of it by a method."""
+        if around.value is not held.node or not isinstance(around.ctx, ast.Load):
+            return
+        call = self._text.parents.get(around)
+        if isinstance(call, ast.Call) and call.func is around:
+            if self._shares.views(call) and not held.where.inside:
+                self.follow(_Held(call, call, held.where))
+        elif isinstance(around, ast.Attribute) or _is_basic(around.slice):
+            step = f".{around.attr}" if isinstance(around, ast.Attribute) else entry(around.slice)
+            if (where := held.where.taken(step)) is not None:
+                self.follow(_Held(around, around, where))
+
+    def _given(self, call: ast.Call, held: _Held) -> None:
+        node = held.node
         if call in self._shares.runs:
-            self._add(Way.GIVEN, node, value)
+            self._add(Way.GIVEN, node, held)
         elif isinstance(call.func, ast.Attribute) and node in call.args and self._adds(call.func):
-            self._add(Way.CONTAINER, call, value, call.func.value)
+            self._add(Way.CONTAINER, call, held, call.func.value)
         elif node in call.args[:1]:
             named = self._shares.named(call.func)
             if named in CONTAINERS:
                 if isinstance(node, ast.GeneratorExp):
-                    self._add(Way.CONTAINER, node.elt, value)
-                self.follow(call, value)
+                    self._add(Way.CONTAINER, node.elt, held)
+                if (where := held.where.taken(ANY_ENTRY)) is not None:
+                    self.follow(_Held(call, held.value, where.put(ANY_ENTRY)))
             elif (named or not isinstance(call.func, ast.Attribute)) and self._shares.views(call):
-                self.follow(call)
+                self.follow(_Held(call, call, held.where))
 
     def _adds(self, method: ast.Attribute) -> bool:
         """Whether a method keeps in a container what it is given."""
@@ -141,27 +191,29 @@ class _Keeping:
             return not self._shares.named(method)
         return method.attr in ADDING and self._is_container(method.value)
 
-    def _assigned(self, around: ast.Assign | ast.AnnAssign | ast.NamedExpr, node: ast.expr, value: ast.expr) -> None:
+    def _assigned(self, around: ast.Assign | ast.AnnAssign | ast.NamedExpr, held: _Held) -> None:
         for target in around.targets if isinstance(around, ast.Assign) else [around.target]:
-            for one in _taking(target, node, value):
-                self._bound(one, around, value)
+            for one, where in _taking(target, held.where):
+                self._bound(one, around, held._replace(where=where))
         if isinstance(around, ast.NamedExpr):
-            self.follow(around)
+            self.follow(held._replace(node=around))
 
-    def _bound(self, target: ast.expr, around: ast.AST, value: ast.expr) -> None:
+    def _bound(self, target: ast.expr, around: ast.AST, held: _Held) -> None:
+        if not self._shares.holds(held.where.part):
+            return
         if isinstance(target, ast.Name):
-            self._add(Way.VARIABLE, around, value, target)
-            self._read((target.id,), around)
+            self._add(Way.VARIABLE, around, held, target)
+            self._read((target.id,), around, held.where)
         elif isinstance(target, ast.Attribute) and (steps := steps_of(target)):
-            self._add(Way.ATTRIBUTE, around, value, target)
-            self._read(steps, around, again=True)
+            self._add(Way.ATTRIBUTE, around, held, target)
+            self._read(steps, around, held.where, again=True)
         elif isinstance(target, ast.Subscript) and self._is_container(target.value) and not _is_constant(target.slice):
-            self._add(Way.CONTAINER, around, value, target.value)
+            self._add(Way.CONTAINER, around, held, target.value)
 
-    def _read(self, steps: tuple[str, ...], bound: ast.AST, *, again: bool = False) -> None:
+    def _read(self, steps: Steps, bound: ast.AST, where: Where, *, again: bool = False) -> None:
         """Follow what reads a variable or attribute that a statement binds, before it is bound anew."""
         for load in self._order.reached(steps, bound, again=again):
-            self.follow(load)
+            self.follow(_Held(load, load, where))
 
     def _is_container(self, held: ast.expr) -> bool:
         """Whether a variable is bound to a container wherever it is, and to no tensor, to which a store copies."""
@@ -184,6 +236,47 @@ class _Keeping:
         return isinstance(value, (*_display(), *_collection()))
 
 
+def consumer_of(text: Text, node: ast.expr) -> ast.expr | None:
+    """The expression that uses what another one gives, or keeps it, when all its operands are computed; None if none.
+
+    Of a method that is the call.
+    """
+    around = text.parents.get(node)
+    if isinstance(around, (ast.Attribute, ast.keyword)):
+        call = text.parents.get(around)
+        is_part = isinstance(call, ast.Call) and (isinstance(around, ast.keyword) or call.func is around)
+        return call if is_part and isinstance(call, ast.Call) else None
+    return around if isinstance(around, (ast.BinOp, ast.Compare, ast.Call, ast.Subscript, *_display())) else None
+
+
+def _handed(around: ast.AST, held: _Held) -> _Held | None:
+    """What is around an expression, where that gives the same, or a container with it."""
+    node = held.node
+    if isinstance(around, (ast.List, ast.Tuple, ast.Set, ast.Dict)):
+        step = _position(around, node)
+        return held.in_container(around, step) if step else held._replace(node=around)
+    if isinstance(around, ast.Starred):
+        where = held.where.taken(ANY_ENTRY)
+        return _Held(around, held.value, where) if where is not None else None
+    if isinstance(around, ast.IfExp):
+        return held._replace(node=around) if node is not around.test else None
+    if isinstance(around, ast.BinOp):
+        joins = isinstance(around.op, ast.Add) and isinstance(node, (*_display(), *_collection()))
+        inside = (*held.where.inside[:-1], ANY_ENTRY)
+        return _Held(around, held.value, held.where._replace(inside=inside)) if joins else None
+    return held._replace(node=around) if isinstance(around, ast.Await) else None
+
+
+def _position(display: _Display, node: ast.expr) -> str:
+    """The step to what stands somewhere in a container that is written out; "" of a dict whose entries it takes."""
+    if isinstance(display, ast.Dict):
+        key = next((key for key, value in zip(display.keys, display.values, strict=True) if value is node), node)
+        return entry(key) if key is not None else ""
+    if isinstance(display, ast.Set) or any(isinstance(one, ast.Starred) for one in display.elts):
+        return ANY_ENTRY
+    return f"[{display.elts.index(node)}]"
+
+
 def _display() -> tuple[type[_Display], ...]:
     return (ast.List, ast.Tuple, ast.Set, ast.Dict)
 
@@ -199,17 +292,17 @@ def _is_collected(around: ast.AST, node: ast.expr) -> TypeGuard[ast.expr]:
     return isinstance(around, (ast.ListComp, ast.SetComp, ast.GeneratorExp)) and around.elt is node
 
 
-def _taking(target: ast.expr, given: ast.expr, value: ast.expr) -> list[ast.expr]:
-    """What of a target takes a value, or a part of it: of what is written out, the one in its place."""
+def _taking(target: ast.expr, where: Where) -> Iterator[tuple[ast.expr, Where]]:
+    """What of a target takes something, or a part of it: what is taken apart gives each its own."""
     if not isinstance(target, (ast.Tuple, ast.List)):
-        return [target]
-    if not isinstance(given, (ast.Tuple, ast.List)):
-        return target.elts
-    starred = any(isinstance(one, ast.Starred) for one in (*target.elts, *given.elts))
-    if starred or len(target.elts) != len(given.elts):
-        return []
-    pairs = zip(target.elts, given.elts, strict=True)
-    return [one for one, other in pairs if any(each is value for each in walk(other))]
+        yield target, where
+        return
+    starred = next((at for at, one in enumerate(target.elts) if isinstance(one, ast.Starred)), len(target.elts))
+    for at, one in enumerate(target.elts):
+        taken = where.taken(f"[{at if at < starred else at - len(target.elts)}]" if at != starred else ANY_ENTRY)
+        if taken is not None:
+            inner, taken = (one.value, taken.put(ANY_ENTRY)) if isinstance(one, ast.Starred) else (one, taken)
+            yield from _taking(inner, taken)
 
 
 def _is_constant(index: ast.expr) -> bool:

@@ -20,11 +20,13 @@ from nonstrict.facts.walk import own_scope, walk
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nonstrict.facts.steps import Steps
+
 Root = FunctionNode | ast.Module
 Loop = ast.For | ast.AsyncFor | ast.While
-#: Expressions as the steps that lead from a name (`facts.steps`).
-Steps: TypeAlias = "tuple[str, ...]"
 _BRANCHING = (ast.If, ast.IfExp, ast.Try, ast.Match, ast.BoolOp)
+_WITH_BLOCKS = (ast.stmt, ast.Module, ast.ExceptHandler, ast.match_case)
+_LEAVING = (ast.Break, ast.Return, ast.Raise)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _Position: TypeAlias = "tuple[int, int]"
 
@@ -41,6 +43,7 @@ class Order:
         """Find what reads and binds the variables of a text."""
         self._parents = text_of(root).parents
         self._ways: dict[ast.AST, list[ast.AST]] = {}
+        self._around: dict[ast.AST, list[Loop]] = {}
         self._loads: dict[Steps, list[ast.expr]] = {}
         self._stores: dict[Steps, list[ast.AST]] = {}
         for node in own_scope(root):
@@ -82,8 +85,10 @@ class Order:
 
     def loops(self, node: ast.AST) -> list[Loop]:
         """The loops in whose rounds something runs, from inside out."""
-        pairs = itertools.pairwise((node, *self.way(node)))
-        return [outer for inner, outer in pairs if isinstance(outer, Loop) and inner in outer.body]
+        if node not in self._around:
+            pairs = itertools.pairwise((node, *self.way(node)))
+            self._around[node] = [outer for inner, outer in pairs if isinstance(outer, Loop) and inner in outer.body]
+        return self._around[node]
 
     def loads(self, steps: Steps) -> Sequence[ast.expr]:
         """What reads a variable or attribute, in the order of the text."""
@@ -99,9 +104,9 @@ class Order:
         With `again` the text as a whole runs again, and finds what it left there.
         """
         stores = self.stores(steps)
-        beside = self._parents.get(bound)
+        beside = _block(self._parents.get(bound), bound)
         behind = stores[bisect_right(stores, end_of(bound), key=end_of) :]
-        until = next((end_of(one) for one in behind if self._parents.get(one) is beside and _is_simple(one)), None)
+        until = next((end_of(one) for one in behind if one in beside and _is_simple(one)), None)
         again = again or bool(self.loops(bound))
         for load in self.loads(steps):
             at = begin_of(load)
@@ -118,13 +123,19 @@ class Order:
 
     def _is_killed(self, bound: ast.AST, read: ast.AST, stores: Sequence[ast.AST]) -> bool:
         """Whether a variable is surely bound anew between a binding and a read of it, maybe in the next round."""
-        before, after = end_of(bound), begin_of(read)
+        before, after, own = end_of(bound), begin_of(read), {bound, *self.way(bound)}
         if before <= after:
             between = itertools.takewhile(lambda one: end_of(one) <= after, stores)
-            return any(before < end_of(one) and one is not bound and self.is_sure(one, read) for one in between)
+            return any(before < end_of(one) and one not in own and self.is_sure(one, read) for one in between)
         loop = next((one for one in self.loops(bound) if one in self.loops(read)), None)
-        inside = [one for one in stores if one is not bound and (loop is None or loop in self.loops(one))]
-        return any((end_of(one) <= after or end_of(one) > before) and self.is_sure(one, read) for one in inside)
+        next_one = bisect_right(stores, before, key=end_of)
+        return any(
+            one not in own
+            and (end_of(one) <= after or end_of(one) > before)
+            and (loop is None or loop in self.loops(one))
+            and self.is_sure(one, read)
+            for one in (*stores[next_one:], *stores[:next_one])  # most are bound anew soon
+        )
 
     def excludes(self, one: ast.AST, other: ast.AST) -> bool:
         """Whether two nodes stand in different branches of one condition."""
@@ -141,23 +152,63 @@ class Order:
         others = {node, beside, *self.way(beside)}
         return not any(isinstance(one, _BRANCHING) for one in self.way(node) if one not in others)
 
+    def is_always(self, node: ast.AST) -> bool:
+        """Whether each run of the text comes to a node, if it does not leave before: no condition decides on it."""
+        pairs = itertools.pairwise((node, *self.way(node)))
+        return not any(_decides(outer, inner) for inner, outer in pairs)
+
+    def precedes(self, one: ast.AST, other: ast.AST) -> bool:
+        """Whether something has surely run before something else begins, in one round of the loops around both."""
+        return end_of(one) <= begin_of(other) and self.is_sure(one, other)
+
+    def any_between(self, one: ast.AST, nodes: Sequence[ast.AST], other: ast.AST) -> bool:
+        """Whether any of some nodes stands between two in the text."""
+        return any(end_of(one) <= begin_of(node) and end_of(node) <= begin_of(other) for node in nodes)
+
     def lies_between(self, bound: ast.AST, run: ast.AST, read: ast.AST, *, again: bool) -> bool:
         """Whether a run surely comes after a binding and before a read of what it bound; `again` as `outlived` says."""
         at, begin, time = end_of(run), begin_of(read), end_of(bound)
         if time <= begin:
-            return time < at <= begin and self.is_sure(run, read) and not self.excludes(run, read)
+            surely = time < at <= begin and self.is_sure(run, read) and not self.excludes(run, read)
+            return surely or self._comes_in_later_rounds(bound, run, read)
         around = self.shares_loop(bound, read)
         if not (again or around) or (around and not self.shares_loop(bound, run)):
             return False
         return (at <= begin or at > time) and self.is_sure(run, read) and not self.excludes(run, read)
+
+    def _comes_in_later_rounds(self, bound: ast.AST, run: ast.AST, read: ast.AST) -> bool:
+        """Whether a loop runs something in each round, and binds what is read behind it only in some: the best one."""
+        loop = next((one for one in self.loops(bound) if one in self.loops(run)), None)
+        if loop is None or loop in self.way(read) or self.is_sure(bound, run):
+            return False
+        inside = [*itertools.takewhile(lambda one: one is not loop, (bound, *self.way(bound)))]
+        rounds = {one.id for one in walk(getattr(loop, "target", loop)) if isinstance(one, ast.Name)}
+        asked = (part for one in inside if isinstance(one, ast.If) for part in walk(one.test))
+        if any(isinstance(one, ast.Name) and one.id in rounds for one in asked):
+            return False  # it may choose the last round
+        blocks = (_block(self._parents[one], one) for one in inside)
+        return not any(isinstance(one, _LEAVING) for block in blocks for one in block)
 
     def shares_loop(self, one: ast.AST, other: ast.AST) -> bool:
         """Whether one loop runs both in each round."""
         return not {*self.loops(one)}.isdisjoint(self.loops(other))
 
 
+def _decides(condition: ast.AST, part: ast.AST) -> bool:
+    """Whether a part of something runs in some cases only: a branch, and no test."""
+    if isinstance(condition, ast.BoolOp):
+        return condition.values[0] is not part
+    return isinstance(condition, (*_BRANCHING, ast.While)) and getattr(condition, "test", None) is not part
+
+
 def _holds_any(part: Sequence[ast.stmt], stores: Sequence[ast.AST]) -> bool:
     return any(one in stores for one in part)
+
+
+def _block(around: ast.AST | None, node: ast.AST) -> Sequence[ast.AST]:
+    """The statements among which one stands."""
+    blocks: list[list[ast.AST]] = [getattr(around, name, []) for name in ("body", "orelse", "finalbody")]
+    return next((block for block in blocks if isinstance(around, _WITH_BLOCKS) and node in block), ())
 
 
 def _is_simple(node: ast.AST) -> bool:

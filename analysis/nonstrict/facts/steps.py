@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from nonstrict.facts.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+#: What leads from a name, or from a value, to something.
+Steps: TypeAlias = "tuple[str, ...]"
 #: The step to an entry whose key is not known.
 ANY_ENTRY = "[]"
 #: Step to an attribute whose name is not known.

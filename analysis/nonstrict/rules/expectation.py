@@ -27,6 +27,10 @@ class Experiment(enum.Enum):
     """As `RECOMPILED`, until torch gives the region up."""
     STALE = "stale"
     """What the finding is about varies: Inductor goes on with an earlier value, which it has from a cache of torch."""
+    OVERWRITTEN = "overwritten"
+    """CUDA graphs run: a result that the program keeps is another one after a later call, or cannot be read."""
+    UNGRAPHED = "ungraphed"
+    """CUDA graphs are asked for: torch runs what the finding is about without, or records one after the other."""
     IDENTITY = "identity"
     """The application of `torch.compile` is reached: the state of the wrapper has other names."""
     NONE = "none"
@@ -70,6 +74,8 @@ class Refusal(enum.Enum):
     __hash__ = object.__hash__
 
 
+#: What only a GPU shows.
+ON_GPU = frozenset({Experiment.OVERWRITTEN, Experiment.UNGRAPHED})
 #: Refusals of tensors that were made outside a trace, and of those that were left there by one.
 OF_CAPTURES = frozenset({Refusal.FAKE_CONVERSION})
 OF_LEAKS = frozenset({Refusal.WRAPPED_ALREADY, Refusal.FAKE_MODES, Refusal.FAKE_TENSOR})

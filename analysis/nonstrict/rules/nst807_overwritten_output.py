@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.holding import Way
-from nonstrict.findings import Severity
+from nonstrict.findings import Applicability, Severity
 from nonstrict.program.contracts.regions.capturing import Limit
 from nonstrict.rules.base import COMPILED, Rule, report
-from nonstrict.rules.expectation import Expectation
+from nonstrict.rules.expectation import Expectation, Experiment, Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from nonstrict.rules.base import Body
 
 _NOTE = "the next run of a CUDA graph frees or overwrites it: a later use fails, or reads another result"
+_COPY = "keep a copy: call `.clone()` on the result"
+_STEP = "begin a step for each round: `torch.compiler.cudagraph_mark_step_begin()`; a copy saves its numbers only"
 _NOTES = {
     Limit.RUN: _NOTE,
     Limit.BACKWARD: f"once its backward pass has run, {_NOTE}",
@@ -33,7 +35,8 @@ def examine(body: Body) -> Iterator[Finding]:
     """Yield the places where results are kept too long."""
     for one in body.cuda_graphs.kept:
         severity = Severity.NOTE if one.limit in _MILD else None
-        message, advice, note = _message(body, one), "keep a copy: call `.clone()` on the result", _NOTES[one.limit]
+        is_step = one.limit is Limit.BACKWARD and one.way is Way.GIVEN
+        message, advice, note = _message(body, one), _STEP if is_step else _COPY, _NOTES[one.limit]
         yield report(RULE, body, one.seen, message, note=note, help=advice, severity=severity, evidence=one.evidence)
 
 
@@ -41,6 +44,8 @@ def _message(body: Body, one: KeptResult) -> str:
     region, name = f"`{body.function}`", f"`{one.name}`"
     if one.way is Way.GIVEN:
         return f"a result of {region} is passed to a region, whose CUDA graph overwrites it"
+    if one.way is Way.OPERAND:
+        return f"a result of {region} is overwritten before it is used: another operand runs a CUDA graph"
     if one.way is Way.VARIABLE:
         return f"{name} holds a result of {region} that is overwritten before it is used"
     held = f" in {name}" if one.name else ""
@@ -48,10 +53,12 @@ def _message(body: Body, one: KeptResult) -> str:
 
 
 def fixes(context: Context) -> Iterator[Fix]:
-    """Keep a copy."""
+    """Keep a copy, or begin a step for each round."""
+    from nonstrict.fixes.marks import steps
     from nonstrict.fixes.tensors.cloning import cloned
 
     yield from cloned(context)
+    yield from steps.begun(context)
 
 
 RULE = Rule(
@@ -62,5 +69,6 @@ RULE = Rule(
     markers=COMPILED,
     examine=examine,
     fixes=fixes,
-    expectation=Expectation(),
+    surest=Applicability.SAFE,
+    expectation=Expectation(Experiment.OVERWRITTEN, traits=Trait.BETWEEN_CALLS),
 )

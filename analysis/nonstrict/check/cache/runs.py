@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nonstrict.settings.model import Settings
     from nonstrict.text.source import Source
 
-_FORMAT = 10
+_FORMAT = 11
 #: Ends of the names that tell what is installed in a folder.
 DISTRIBUTIONS = (".dist-info", ".egg-info", ".egg-link", ".pth")
 #: Settings that decide nothing about what is found.

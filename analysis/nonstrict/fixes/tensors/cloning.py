@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.findings import Applicability, Fix
 from nonstrict.fixes.code.edits import replaced
+from nonstrict.fixes.marks.steps import awaits_backward
 from nonstrict.program.domain.values import CONTAINERS, PRIMITIVES, TENSORS, Kind
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ def cloned(context: Context) -> Iterator[Fix]:
     """`region(x).clone()` where a result is kept; unsafe where it is not known to be one tensor."""
     kept = (one for one in context.body.cuda_graphs.kept if one.seen.effect.span == context.finding.span)
     one = next(kept, None)
+    if one is not None and awaits_backward(one):
+        return
     document = context.documents.document(one.value.path) if one is not None else None
     node = document.at(one.value, *_PRIMARY) if document is not None and one is not None else None
     around = document.parent(node) if document is not None and node is not None else None

@@ -44,6 +44,8 @@ class Interpreted:
         self.dynamic: bool | None = None
         #: of a region, how often it is compiled at most as its application says; None where that is not said or known
         self.recompile_limit: int | None = None
+        #: of a region, the name of what compiles the graphs; "" where it is not known
+        self.backend = ""
         #: of a region, whether it is compiled to CUDA graphs where it computes on a GPU, as far as known
         self.has_cuda_graphs = False
         #: of a region, whether each application is known to keep what it compiles apart

@@ -93,6 +93,8 @@ class Flag:
     WHOLE = 2097152  # number that is an `int`, as what counts gives, or sizes; a constant tells it itself
     SCALAR = 4194304  # tensor without dimensions
     OUTPUT = 8388608  # what a module that was not seen returns: a tensor, or several things
+    ON_CPU = 16777216  # tensor made on the CPU, unless something says where those are made that are not told
+    OF_PARTS = ATTACHED | BOOLEAN | ON_CPU  # what a part of a tensor has of it
     INSIDE = 1024  # held by a plain attribute of a module argument: no guard watches it, however deep
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from nonstrict.program.state.frames import Frame
 
+#: The parameter, and attribute, by which a layer writes its input.
+_IN_PLACE = "inplace"
 #: Modules of torch that call one that they were given, with the attribute that holds it.
 _WRAPPERS = {"DistributedDataParallel": "module"}
 
@@ -45,11 +47,19 @@ def _of_pairs(element: Value | None) -> list[tuple[object, Value]]:
     return found
 
 
+def is_in_place(module: Value) -> bool:
+    """Whether a layer of torch is made to write its input: `nn.ReLU(inplace=True)`."""
+    told = module.heap.attributes.get(_IN_PLACE) if module.heap is not None and module.dotted else None
+    return told is not None and told.const is True
+
+
 def hold(module: Value, given: list[Value], named: dict[str, Value]) -> None:
     """Put what a `Sequential`, `ModuleList` or `ModuleDict` is made of into it, and what a wrapper wraps."""
     known = nn_module(module.dotted) if module.dotted else None
     if known is None or module.heap is None:
         return
+    if _IN_PLACE in named:
+        module.heap.attributes[_IN_PLACE] = named[_IN_PLACE]
     for name, position in (*known.keeps, *known.copies):
         kept = given[position] if position < len(given) else named.get(name)
         if kept is not None:

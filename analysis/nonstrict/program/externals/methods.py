@@ -183,6 +183,8 @@ def call_module(
         frame.emit(Event.ATTRIBUTE, node, module.place.step(".p"), NUMBER, "p")
     frame.observer.module_called(frame, node, module)
     frame.observer.layer_called(frame, node, module, positional)
+    if held_modules.is_in_place(module) and positional and positional[0].is_tensor:
+        frame.written(node, positional[0], f"`{module.dotted.rpartition('.')[2]}`")
     _run_children(frame, node, module, positional)
     taint: frozenset[object] = frozenset[object]().union(*(value.taint for value in positional if value.is_tensor))
     attached = Flag.ATTACHED if any(value.flags & Flag.ATTACHED for value in positional) else Flag.NONE

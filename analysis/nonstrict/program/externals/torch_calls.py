@@ -33,6 +33,7 @@ from nonstrict.program.objects import (
     dimensions,
     dtypes,
     known_tensors,
+    placement,
     subscripts,
     symbolic_sizes,
     typed,
@@ -86,7 +87,7 @@ def call(frame: Frame, node: ast.AST, name: str, positional: list[Value], keywor
         frame.sink(value)
     functional_calls.call_given(frame, node, values)
     if kind in ("class", "context-manager", "optimizer-class"):
-        return Value(Kind.INSTANCE, FRESH, name)
+        return Value(Kind.INSTANCE, FRESH, name, placement.device_named(name, positional))
     if name == "torch.autograd.grad":
         return gradients.computed(frame, keywords)
     if any(value.kind in (Kind.FUNCTION, Kind.BOUND, Kind.PARTIAL) for value in positional[:1]):
@@ -126,7 +127,9 @@ def apply(
     if keywords and gradients.asked_for(keywords) and result.is_tensor:
         result = gradients.needing(result)
     if result.is_tensor:
-        flags = result.flags | dimensions.of_result(operator, name.rpartition(".")[2], positional, keywords)
+        last = name.rpartition(".")[2]
+        flags = result.flags & ~Flag.ON_CPU | dimensions.of_result(operator, last, positional, keywords)
+        flags |= placement.of_result(operator, last, positional, keywords)
         result = result if flags == result.flags else result._replace(flags=flags)
     if not frame.region and positional and positional[0].flags & Flag.LITERAL:
         return _of_literals(frame, node, name, operator, positional, keywords, result)
@@ -280,7 +283,6 @@ def _made(
     frame: Frame, node: ast.AST, name: str, operator: Operator, values: list[Value], keywords: dict[str, Value]
 ) -> Value:
     """`torch.tensor(data)`: single numbers are known while tracing, tensors among the data have no value there."""
-    last = name.rpartition(".")[2]
     of_receiver = name.startswith("torch.Tensor.")
     data = next(iter(values[of_receiver:]), UNKNOWN)
     element = data.heap.element if data.heap is not None else None
@@ -290,7 +292,7 @@ def _made(
         frame.needed(data.with_taint(symbols.held_in(data)), exactly=True)
     known = Flag.LITERAL if operator.folds and _is_told(frame, data) else Flag.NONE
     if data.is_tensor:
-        copied = last == "tensor" or of_receiver
+        copied = of_receiver or name.endswith(".tensor")
         return data if not copied else Value(Kind.TENSOR, flags=Flag.NONE if frame.region else known)
     dtype = values[0].flags & dtypes.KNOWN if of_receiver and "dtype" not in keywords else None
     return Value(Kind.TENSOR, flags=known | (dtypes.of_data(data, keywords) if dtype is None else dtype))
@@ -349,17 +351,17 @@ def _forced(frame: Frame, node: ast.AST, name: str, operator: Operator, first: V
 
 
 def _result_flags(
+    frame: Frame,
     operator: Operator,
-    name: str,
+    last: str,
     returns: str,
     positional: list[Value],
     tensors: list[Value],
     keywords: dict[str, Value],
 ) -> int:
     """What is known of the dtype of a result, and whether autograd connects it with an argument."""
-    last = name.rpartition(".")[2]
     first = positional[0] if positional else keywords.get("input", UNKNOWN)
-    flags = first.flags & Flag.MAYBE
+    flags = Flag.MAYBE if frame.region and operator.itself_or_copy else first.flags & Flag.MAYBE
     if last not in ("detach", "detach_"):
         for value in tensors:
             flags |= value.flags & Flag.ATTACHED
@@ -477,7 +479,7 @@ def _result(
         taint = _sizes(frame, name, operator, values, keywords, over)
     taint |= _selection(frame, node, name, operator, values, keywords)
     positional = values[: len(values) - len(keywords)]
-    flags = _result_flags(operator, name, returns, positional, tensors, keywords)
+    flags = _result_flags(frame, operator, last, returns, positional, tensors, keywords)
     # Only an operator is asked whether it returns its argument, or changes it unsaid.
     casts = frame.opaque and operator.casts and name.startswith("torch.Tensor.")
     copied = last == "to" and keywords.get("copy", UNKNOWN).const is True

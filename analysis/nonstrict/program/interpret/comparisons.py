@@ -20,7 +20,7 @@ from nonstrict.program.domain.values import (
     is_array,
     join,
 )
-from nonstrict.program.objects import asked_types, classes, deciding, dimensions, known_tensors, releases
+from nonstrict.program.objects import asked_types, classes, deciding, dimensions, known_tensors, placement, releases
 
 if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame
@@ -75,7 +75,8 @@ def _of_values(frame: Frame, node: ast.Compare, values: list[Value], *, membersh
             return _chained(frame, node, values[0])
         kept = _NO_TAINT.union(*(value.taint for value in values if value.kind in TENSORS))
         literal = known_tensors.literals(*values)
-        flags = Flag.BOOLEAN | literal | (_either(values) & Flag.ATTACHED) | dimensions.broadcast(values)
+        flags = Flag.BOOLEAN | literal | (_either(values) & Flag.ATTACHED)
+        flags |= dimensions.broadcast(values) | placement.elementwise(values)
         return Value(Kind.TENSOR, FRESH, flags=flags, taint=kept)
     if (known := _of_constants(frame, node, values)) is not None:
         return known.with_taint(taint)

@@ -41,6 +41,7 @@ from nonstrict.program.objects import (
     iteration,
     known_tensors,
     naming,
+    placement,
     subscripts,
     symbolic_sizes,
 )
@@ -235,7 +236,7 @@ def _tensor_arithmetic(frame: Frame, left: Value, right: Value, operator: ast.op
             flags |= operand.flags & (Flag.ATTACHED | Flag.FLOATING)
     flags |= Flag.BOOLEAN if dtypes.stays_boolean(operator, left, right) else Flag.NONE
     product = isinstance(operator, ast.MatMult)
-    flags |= Flag.NONE if product else dimensions.broadcast((left, right))
+    flags |= placement.elementwise((left, right)) | (Flag.NONE if product else dimensions.broadcast((left, right)))
     if taint and not frame.region:
         taint = symbolic_sizes.product(left, right) if product else symbolic_sizes.elementwise((left, right))
     return Value(Kind.TENSOR, FRESH, flags=flags | known_tensors.literals(left, right), taint=taint)

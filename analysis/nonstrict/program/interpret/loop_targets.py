@@ -33,8 +33,8 @@ def loops_giving(frame: Frame, place: ast.AST, variable: ast.expr) -> Iterator[L
     name = variable.id if isinstance(variable, ast.Name) else ""
     for node in looping(naming.text_of(frame)) if name else ():
         for loop in _loops(frame, node):
-            inside = any(inner is place for part in loop.body for inner in walk(part))
-            if inside and any(isinstance(one, ast.Name) and one.id == name for one in walk(loop.target)):
+            is_bound = any(isinstance(one, ast.Name) and one.id == name for one in walk(loop.target))
+            if is_bound and any(inner is place for part in loop.body for inner in walk(part)):
                 yield loop
 
 

@@ -60,7 +60,7 @@ def _loops(
 
 def over(frame: Frame, call: ast.AST, expression: ast.expr) -> str:
     """What is gone through, and how it is used: where both are the same in two places, so are the values."""
-    loops = (node for node in walk(naming.text_of(frame)) if isinstance(node, (ast.For, ast.AsyncFor)))
+    loops = (node for node in looping(naming.text_of(frame)) if isinstance(node, (ast.For, ast.AsyncFor)))
     around = [loop for loop in loops if in_rounds(loop, call) and mentions(expression, _stored_in(loop.target))]
     heads = [ast.dump(part) for loop in around for part in (loop.target, loop.iter)]
     return "|".join([*heads, ast.dump(expression)]) if heads else ""

@@ -217,7 +217,7 @@ def _loop(frame: Frame, run: Callable[[], None]) -> None:
         frame.in_order, frame.yields.items = False, {}
     frame.merge([(before, False), (frame.env, False)])
     for name, start in before.items():
-        if start.kind is Kind.NONE:
+        if start.kind is Kind.NONE and name in frame.env:  # what is known of an attribute may be forgotten
             frame.env[name] = _filled(frame.env[name])
 
 

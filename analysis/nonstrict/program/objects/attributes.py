@@ -165,7 +165,7 @@ def _of_tensor(frame: Frame, node: ast.Attribute, base: Value, name: str) -> Val
             gradient = Value(Kind.TENSOR, FRESH)
             given = base.place.root is not Root.FRESH and not base.place.is_view
             return join(gradient, NONE) if given else gradient
-        flags = base.flags & (Flag.BOOLEAN | Flag.LITERAL) if name == "data" else base.flags
+        flags = base.flags & (Flag.BOOLEAN | Flag.LITERAL | Flag.ON_CPU) if name == "data" else base.flags
         taint = symbolic_sizes.transposed(base.taint) if name in _TRANSPOSES and not frame.region else base.taint
         return Value(Kind.TENSOR, base.place.step(VIEW), flags=flags, taint=taint)
     if name == "__class__" and base.place.root is Root.ARGUMENT:

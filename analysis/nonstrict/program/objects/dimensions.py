@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _NUMBERS = frozenset({Kind.NUMBER, Kind.BOOL})
 #: Arguments that are no operands: where and as what a result is made, and how it is computed.
 _SETTINGS = frozenset({Kind.SETTING, Kind.STRING, Kind.NONE, Kind.EXTERNAL})
+_OF_CALLS = Flag.SCALAR | Flag.ON_CPU
 #: What `where` chooses by, and from: with less it selects.
 _CHOICE = 3
 
@@ -38,5 +39,5 @@ def of_result(operator: Operator, last: str, positional: Sequence[Value], keywor
 
 
 def of_any_number(value: Value) -> Value:
-    """A parameter: calls are not told apart by how many dimensions the tensors have that they pass."""
-    return value._replace(flags=value.flags & ~Flag.SCALAR) if value.flags & Flag.SCALAR else value
+    """A parameter: calls are not told apart by how many dimensions the tensors have that they pass, and where."""
+    return value._replace(flags=value.flags & ~_OF_CALLS) if value.flags & _OF_CALLS else value

@@ -57,7 +57,7 @@ def _floating(operator: Operator, last: str, positional: list[Value], keywords: 
 
 def _is_boolean(operator: Operator, last: str, positional: list[Value], keywords: dict[str, Value]) -> bool:
     """Whether a result surely has dtype bool."""
-    asked = keywords.get("dtype", next(filter(_is_dtype, positional[1:]), None))
+    asked = keywords.get("dtype", next(filter(is_dtype, positional[1:]), None))
     if asked is not None:
         return asked.dotted in _BOOLEAN_TYPES
     first = positional[0] if positional else keywords.get("input", UNKNOWN)
@@ -73,7 +73,8 @@ def _is_boolean(operator: Operator, last: str, positional: list[Value], keywords
     return bool(deciding) and all(holds_truths(one) for one in deciding)
 
 
-def _is_dtype(value: Value) -> bool:
+def is_dtype(value: Value) -> bool:
+    """Whether a value is a dtype of torch."""
     return isinstance(value.ref, str) and value.kind is Kind.SETTING and torch_kind(value.ref) == "dtype"
 
 

@@ -58,7 +58,7 @@ def _element(frame: Frame, node: ast.AST, iterable: Value) -> Value:
     if iterable.flags & Flag.OUTPUT:
         return UNKNOWN.with_taint(iterable.taint)  # several things: a tensor is seldom taken apart
     if iterable.kind in TENSORS:
-        return Value(Kind.TENSOR, iterable.place.step(VIEW), flags=iterable.flags & (Flag.ATTACHED | Flag.BOOLEAN))
+        return Value(Kind.TENSOR, iterable.place.step(VIEW), flags=iterable.flags & Flag.OF_PARTS)
     if iterable.kind is Kind.CLASS and iterable.of_class is not None and classes.is_enum(iterable.of_class):
         return classes.instance_at(frame.machine, iterable.of_class, FRESH)
     if iterable.kind is Kind.NUMPY:

@@ -181,18 +181,25 @@ def _only_changed(frame: Frame, node: ast.AST, place: AccessPath) -> None:
             del effects[key]
 
 
+def _set_part(frame: Frame, node: ast.AST, tensor: Value, index: Value, value: Value) -> None:
+    """`tensor[index] = value`."""
+    if isinstance(index.const, str):
+        return  # a class that holds tensors by name, as a `TensorDict`, has functions of torch for it too
+    frame.sink(value)
+    frame.observer.part_stored(frame, node, index)
+    if isinstance(node, ast.Subscript) and not frame.region:
+        symbolic_slices.stored(frame, node.slice, index)
+    frame.written(node, tensor, "[...] =")
+    if isinstance(node, ast.Subscript) and not (_is_known(node, index) and known_tensors.is_known(value)):
+        known_tensors.forget(frame, node.value)
+
+
 def set_item(frame: Frame, node: ast.AST, base: Value, index: Value, value: Value) -> None:
     """`base[index] = value`."""
     if base.kind is Kind.UNKNOWN and base.place.root is Root.ARGUMENT:
         coverage.note(frame, node, Unseen.WRITE)
     if base.kind in TENSORS:
-        frame.sink(value)
-        frame.observer.part_stored(frame, node, index)
-        if isinstance(node, ast.Subscript) and not frame.region:
-            symbolic_slices.stored(frame, node.slice, index)
-        frame.written(node, base, "[...] =")
-        if isinstance(node, ast.Subscript) and not (_is_known(node, index) and known_tensors.is_known(value)):
-            known_tensors.forget(frame, node.value)
+        _set_part(frame, node, base, index, value)
         return
     if base.kind is Kind.NUMPY and frame.opaque:
         frame.written(node, base, "[...] =")

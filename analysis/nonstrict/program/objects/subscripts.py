@@ -247,7 +247,7 @@ def _indexed_tensor(frame: Frame, node: ast.Subscript, base: Value, index: Value
     place = FRESH if advanced else base.place.step(VIEW)
     if advanced:
         frame.consume(node.value, base)
-    flags = base.flags & (Flag.BOOLEAN | Flag.ATTACHED) | (Flag.LITERAL if known else Flag.NONE)
+    flags = base.flags & Flag.OF_PARTS | (Flag.LITERAL if known else Flag.NONE)
     return Value(Kind.TENSOR, place, flags=flags, taint=taint)
 
 

@@ -133,12 +133,26 @@ def _is_about(frame: Frame, mark: ast.Call, steps: tuple[str, ...]) -> bool:
 
 def marking(frame: Frame, tensor: ast.expr, among: frozenset[str]) -> Iterator[ast.Call]:
     """The calls in a frame that tell torch, by one of some functions of `torch._dynamo`, that a size varies."""
-    names, steps = naming.names_at(frame), steps_of(tensor)
-    for node in _given(naming.text_of(frame)) if steps else ():
-        if _is_about(frame, node, steps):
-            library, name = called(names, node)[:2]
-            if library == "torch" and name in among:
-                yield node
+    steps = steps_of(tensor)
+    for node, name in _of_torch(frame) if steps else ():
+        if name in among and _is_about(frame, node, steps):
+            yield node
+
+
+class _OfTorch:
+    """By text, the calls of functions of torch that are given something, with their names."""
+
+    def __init__(self) -> None:
+        self.known: dict[ast.AST, tuple[tuple[ast.Call, str], ...]] = {}
+
+
+def _of_torch(frame: Frame) -> tuple[tuple[ast.Call, str], ...]:
+    known, text = frame.machine.part(_OfTorch).known, naming.text_of(frame)
+    if text not in known:
+        names = naming.names_at(frame)
+        given = ((node, called(names, node)) for node in _given(text))
+        known[text] = tuple((node, call.name) for node, call in given if call.library == "torch")
+    return known[text]
 
 
 def _given(text: ast.AST) -> tuple[ast.Call, ...]:

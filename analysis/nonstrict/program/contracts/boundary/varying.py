@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.execution import is_main_guard
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.reaching import source
 from nonstrict.facts.scopes import is_as_passed
 from nonstrict.facts.walk import walk
@@ -111,12 +112,18 @@ def _handed(machine: Machine, passing: Passing, hops: int) -> list[Value]:
 
 def _looped_over(around: ast.AST, name: str) -> str:
     """The variable over whose elements a loop or comprehension runs that gives each the name; "" if there is none."""
+    return remembered(around, "_nonstrict_looped_over", _looping).get(name, "")
+
+
+def _looping(around: ast.AST) -> dict[str, str]:
+    """For each variable of loops of a text the one that the first of them runs over."""
+    found: dict[str, str] = {}
     for loop in walk(around):
-        if not isinstance(loop, (ast.For, ast.comprehension)) or not isinstance(loop.iter, ast.Name):
+        if not isinstance(loop, (ast.For, ast.comprehension)):
             continue
-        if isinstance(loop.target, ast.Name) and loop.target.id == name:
-            return loop.iter.id
-    return ""
+        if isinstance(loop.target, ast.Name) and isinstance(loop.iter, ast.Name):
+            found.setdefault(loop.target.id, loop.iter.id)
+    return found
 
 
 @dataclass(eq=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import own_scope
+from nonstrict.knowledge.operators import is_view_attribute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from nonstrict.facts.library_calls import Names
     from nonstrict.knowledge.operators import Operator
 
-_VIEWS = frozenset({"T", "mT", "H", "mH", "data", "real", "imag"})
 _INDICES = (ast.Constant, ast.Slice, ast.UnaryOp)
 
 
@@ -75,7 +75,7 @@ class _Memory:
                 return base
             plain = all(isinstance(one, _INDICES) for one in _indices(node.slice))
             return self._of(node.value, followed) if plain and self._is_tensor(node.value) else None
-        if isinstance(node, ast.Attribute) and node.attr in _VIEWS:
+        if isinstance(node, ast.Attribute) and is_view_attribute(node.attr):
             return self._of(node.value, followed)
         if isinstance(node, ast.Call):
             operator, operand = self._called(node)

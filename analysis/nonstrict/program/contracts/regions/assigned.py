@@ -40,13 +40,21 @@ class Assigned(NamedTuple):
     for_now: bool = False
 
 
+class Setting(NamedTuple):
+    """A file sets an option to a value, `NO_CONSTANT` where that is not known; `for_now` as of what is assigned."""
+
+    path: str
+    value: object
+    for_now: bool
+
+
 class Settings:
-    """What was found out: by option of Dynamo the files that set it, to what, and what switches torch off or on."""
+    """What was found out: by option of torch where it is set, and what switches torch off or on."""
 
     def __init__(self) -> None:
         #: whether code names something, by its name
         self.named: dict[str, bool] = {}
-        self.options: dict[str, tuple[tuple[str, object], ...]] = {}
+        self.options: dict[str, tuple[Setting, ...]] = {}
         self.switches: tuple[Assigned, ...] | None = None
 
 
@@ -69,9 +77,16 @@ def is_named(machine: Machine, name: str) -> bool:
 
 
 def _is_named(machine: Machine, name: str) -> bool:
-    modules = (machine.project.module(path) for path in machine.elsewhere.files_with(name.encode()))
-    texts = (part for module in modules if module is not None for part, _ in parts(module, (name,)))
-    return any(_names(node, name) for text in texts for node in walk(text))
+    return any(True for _ in modules_naming(machine, name))
+
+
+def modules_naming(machine: Machine, name: str) -> Iterator[Module]:
+    """The modules whose code names something; comments do not count."""
+    for path in machine.elsewhere.files_with(name.encode()):
+        module = machine.project.module(path)
+        texts = (part for part, _ in parts(module, (name,))) if module is not None else ()
+        if module is not None and any(_names(node, name) for text in texts for node in walk(text)):
+            yield module
 
 
 def _names(node: ast.AST, name: str) -> bool:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.knowledge import cuda_graphs
-from nonstrict.program.domain.definitions import DEFAULT_BACKEND
-
 if TYPE_CHECKING:
     from nonstrict.facts.holding import Way
     from nonstrict.findings import Related, Span
-    from nonstrict.program.domain.definitions import CompileOptions
     from nonstrict.program.domain.effects import Observed
+
+
+#: What findings are about, besides a `Part`: a change in place.
+CHANGED = "CHANGED"
 
 
 class Recorded(NamedTuple):
@@ -50,21 +50,61 @@ class KeptResult(NamedTuple):
     limit: Limit
 
 
+class Part(enum.Enum):
+    """A part of a region that its CUDA graphs may not have; the value is its row in the table."""
+
+    DRAWN = ("on the CPU", "drawn and moved")
+    """Random numbers of the CPU."""
+    INDEX = ("on the CPU", "index made")
+    STORED_INDEX = ("on the CPU", "index of an assignment")
+    COPIED_BACK = ("on the CPU", "copied back and forth")
+    """A tensor is computed with on the CPU."""
+    SCALAR = ("on the CPU", "attribute of the module, of no dimensions")
+    GLOBAL_SCALAR = ("on the CPU", "global of no dimensions")
+    ARGUMENT_SCALAR = ("on the CPU", "argument of no dimensions")
+    MADE = ("on the CPU", "made and moved")
+    """Any other tensor that the region makes."""
+    MOVED = ("on the CPU", "attribute of the module, moved")
+    """A tensor from outside is copied to the GPU."""
+    CONDITION = ("operators", "torch.cond")
+    SELECTED = ("operators", "selection by a mask")
+    COUNTED = ("operators", "nonzero")
+    """Data decides how large a result is."""
+    OTHER_GPU = ("operators", "two devices")
+    DATA = ("operators", "data assigned")
+    """A tensor gets other memory."""
+    DYNAMIC = ("varies", "size, skip_dynamic_graphs")
+    """What follows from a size that varies, of which an option says that it is not captured."""
+    CPP_WRAPPER = ("options", "config.cpp_wrapper = True")
+    """All of it, for an option."""
+
+    __hash__ = object.__hash__
+
+    @property
+    def is_on_cpu(self) -> bool:
+        """Whether it is one for being made on the CPU."""
+        return self.value[0] == Part.DRAWN.value[0] and self is not Part.COPIED_BACK
+
+
+class LeftOut(NamedTuple):
+    """A part of a region that is no part of a CUDA graph; where the whole region is `skipped`, nothing is."""
+
+    seen: Observed
+    part: Part
+    skipped: bool
+    evidence: tuple[Related, ...] = ()
+
+
 class CudaGraphs(NamedTuple):
-    """The changes in place for which a region runs without them, what is recorded anew, and results that are kept."""
+    """What a region runs without them for, what is recorded anew, and results that are kept.
+
+    `changed` are the changes in place that are skipped for.
+    """
 
     changed: tuple[Observed, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
     recorded: tuple[Recorded, ...] = ()
     kept: tuple[KeptResult, ...] = ()
 
 
 NO_CUDA_GRAPHS = CudaGraphs()
-
-
-def are_asked_for(options: CompileOptions) -> bool:
-    """Whether a region is compiled to CUDA graphs where it computes on a GPU, as far as its options are known."""
-    if options.backend_name != DEFAULT_BACKEND:
-        return False
-    if isinstance(options.options, tuple):
-        return any(cuda_graphs.is_asked_for(f'options={{"{name}": {value}}}') for name, value in options.options)
-    return isinstance(options.mode, str) and cuda_graphs.is_asked_for(f'mode="{options.mode}"')

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Event
 from nonstrict.facts.library_calls import called
+from nonstrict.facts.loops import looping
 from nonstrict.facts.reaching import last_before
 from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import own_scope, walk
@@ -47,7 +48,7 @@ def _is_fed_back(frame: Frame, call: ast.Call, passed: ast.Name) -> bool:
 
 def _loop(frame: Frame, call: ast.AST) -> ast.For | ast.AsyncFor | None:
     """The innermost loop over something around a call."""
-    loops = (node for node in walk(naming.text_of(frame)) if isinstance(node, (ast.For, ast.AsyncFor)))
+    loops = (node for node in looping(naming.text_of(frame)) if isinstance(node, (ast.For, ast.AsyncFor)))
     around = [loop for loop in loops if holds(loop.body, call)]
     return min(around, key=lambda loop: sum(1 for _ in walk(loop)), default=None)
 

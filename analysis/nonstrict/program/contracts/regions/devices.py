@@ -1,83 +1,148 @@
-"""Regions that surely compute on the CPU: all tensors that their calls pass are made there, as far as the texts tell.
+"""Where regions compute: whether their calls pass tensors of the CPU only, and what says where tensors are made.
 
-A tensor is made on the CPU where nothing says otherwise: no `device`, no default of the program's.
+A tensor is made on the CPU where nothing says otherwise: no `device`, no default of the program's
+(`nonstrict.program.objects.placement`).
 """
 
 from __future__ import annotations
 
 import ast
+import itertools
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.regions import calls
-from nonstrict.program.contracts.regions.assigned import is_named
-from nonstrict.program.domain.values import PRIMITIVES, Kind
-from nonstrict.program.interpret.makers import made_by
-from nonstrict.program.objects import naming
+from nonstrict.program.contracts.regions.assigned import is_named, modules_naming, parts
+from nonstrict.program.contracts.regions.computed_of import Origin, origins, source
+from nonstrict.program.domain.effects import reachable
+from nonstrict.program.domain.values import UNKNOWN, Flag, Kind
+from nonstrict.program.objects import naming, placement
+from nonstrict.program.objects.naming import names_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nonstrict.facts.library_calls import Names
     from nonstrict.program.contracts.interpreted import Interpreted
     from nonstrict.program.domain.values import Value
-    from nonstrict.program.state.frames import Frame
     from nonstrict.program.state.machine import Machine
 
-#: What says where tensors are made that are not told.
+#: What says where tensors are made that are not told: a call, or a context manager.
 _DEFAULTS = ("set_default_device", "set_default_tensor_type")
 _DEVICE = "torch.device"
+#: By what code reaches attributes that it does not name.
+_REACHING = ("setattr", "vars", "__dict__", "_apply")
+#: How many expressions a tensor is followed through, at most.
+_STEPS = 12
 
 
 def is_on_cpu(region: Interpreted) -> bool:
     """Whether calls of a region were seen, and all tensors that they pass are on the CPU."""
-    passed = list(_passed(region))
-    return bool(passed) and all(_is_made_there(*one) for one in passed) and not _has_default(region.machine)
+    passed, known = list(_passed(region)), _OnCpu(frozenset(node for _, node, _, _ in calls.of(region)))
+    there = (is_made_there(value) or (one is not None and known.holds(one)) for one, value in passed)
+    return bool(passed) and all(there) and not has_default(region)
 
 
-def _passed(region: Interpreted) -> Iterator[tuple[Frame, ast.expr]]:
-    """What calls pass that may be a tensor."""
+def is_made_there(value: Value) -> bool:
+    """Whether a value surely is a tensor on the CPU, where tensors are made that are not told."""
+    return all(bool(one.flags & Flag.ON_CPU) for one in value.alternatives())
+
+
+def has_default(region: Interpreted) -> bool:
+    """Whether the program says where tensors are made that are not told, for all of it or around what is run here."""
+    machine = region.machine
+    if any(is_named(machine, one) for one in _DEFAULTS):
+        return True
+    frames = (frame for frame, _, _, _ in calls.of(region))
+    texts: dict[ast.AST, Names] = {naming.text_of(frame): naming.names_at(frame) for frame in frames}
+    for reached in reachable(region.summary):
+        function = reached.summary.definition if reached.chain else region.mark.function
+        if function is not None:
+            texts[function.node] = naming.names_in(machine, function)
+    return any(_enters_device(text, names) for text, names in texts.items())
+
+
+def _passed(region: Interpreted) -> Iterator[tuple[Origin | None, Value]]:
+    """What calls pass that may be a tensor, and the expression of it."""
     for frame, node, positional, keywords in calls.of(region):
-        if not isinstance(node, ast.Call):
-            continue
-        named = {one.arg: one.value for one in node.keywords if one.arg is not None}
-        given = [*zip(node.args, positional, strict=False)]
-        given += [(named[name], value) for name, value in keywords.items() if name in named]
-        yield from ((frame, one) for one, value in given if _may_be_tensor(value))
+        args, named = (node.args, node.keywords) if isinstance(node, ast.Call) else ([], [])
+        by_name = {one.arg: one.value for one in named if one.arg is not None}
+        bound = max(len(positional) - len(args), 0)  # what a method is called on
+        given = [*itertools.zip_longest([*itertools.repeat(None, bound), *args[: len(positional)]], positional)]
+        given += [(by_name.get(name), value) for name, value in keywords.items()]
+        yield from (
+            (Origin(frame, one) if one is not None else None, value)
+            for one, value in given
+            if value is not None and _may_be_tensor(value)
+        )
+
+
+class _OnCpu:
+    """Tells of tensors whether they surely are on the CPU, through calls of functions and rounds of loops.
+
+    `runs` are calls that compute a tensor where what they are given is.
+    """
+
+    def __init__(self, runs: frozenset[ast.AST]) -> None:
+        self._runs = runs
+        self._known: dict[tuple[ast.AST, ast.expr], bool] = {}
+
+    def holds(self, one: Origin, steps: int = _STEPS) -> bool:
+        """Whether what an expression gives is there."""
+        at = naming.text_of(one.frame), one.expression
+        if at not in self._known:
+            self._known[at] = True  # of what is computed of itself, in a loop, the rest decides
+            self._known[at] = is_made_there(one.value) or (bool(steps) and self._is_of_such(one, steps - 1))
+        return self._known[at]
+
+    def _is_of_such(self, one: Origin, steps: int) -> bool:
+        call = one.call
+        if call is not None:
+            known, named = called(naming.names_at(one.frame), call), {each.arg: each.value for each in call.keywords}
+            if placement.is_moved(known, [name for name in named if name is not None]):
+                device = named.get("device", next(iter(call.args), None))
+                told = source(Origin(one.frame, device)).value if device is not None else None
+                return placement.is_cpu(known, told)
+        found = origins(one, self._runs.__contains__)
+        return bool(found) and all(self.holds(each, steps) for each in found)
 
 
 def _may_be_tensor(value: Value) -> bool:
     return any(one.kind is Kind.UNKNOWN or one.is_tensor for one in value.alternatives())
 
 
-def _is_made_there(frame: Frame, expression: ast.expr) -> bool:
-    making = made_by(frame, expression)
-    made, names = making.expression, naming.names_at(making.frame)
-    if not isinstance(made, ast.Call) or any(keyword.arg is None for keyword in made.keywords):
-        return False
-    evaluate = making.frame.machine.evaluate
-    devices = [evaluate(making.frame, keyword.value) for keyword in made.keywords if keyword.arg == "device"]
-    if any(one.const != "cpu" for one in devices):
-        return False
-    call = called(names, made)
-    operator = call.operator
-    if call.is_method or call.library != "torch" or operator is None or operator.returns != "tensor":
-        return False
-    of_numbers = all(evaluate(making.frame, one).kind in PRIMITIVES for one in made.args)
-    return (operator.sized or operator.of_data or of_numbers) and not _is_within_device(making.frame, made)
+def may_move(region: Interpreted) -> bool:
+    """Whether code of the program may put tensors elsewhere that objects hold, or those that are made within it."""
+    machine = region.machine
+    known = machine.part(_Moving)
+    if known.may is None:
+        known.may = any(is_named(machine, one) for one in _REACHING) or any(_may_enter_device(machine))
+    return known.may
 
 
-def _is_within_device(frame: Frame, made: ast.AST) -> bool:
-    """Whether something is made within `with torch.device(...)`."""
-    names = naming.names_at(frame)
-    blocks = (one for one in walk(naming.text_of(frame)) if isinstance(one, (ast.With, ast.AsyncWith)))
-    return any(
-        isinstance(item.context_expr, ast.Call) and names(item.context_expr.func) == _DEVICE
-        for block in blocks
-        for item in block.items
-        if any(one is made for one in walk(block))
-    )
+class _Moving:
+    """What was found out about a program."""
+
+    def __init__(self) -> None:
+        self.may: bool | None = None
 
 
-def _has_default(machine: Machine) -> bool:
-    return any(is_named(machine, one) for one in _DEFAULTS)
+def _may_enter_device(machine: Machine) -> Iterator[bool]:
+    """Whether each `with` may enter a device, in the files that name any: a call of that, or what is not known."""
+    for module in modules_naming(machine, _DEVICE.rpartition(".")[2]):
+        for part, _ in parts(module, ("with",)):
+            names = names_below(machine, module, part)
+            for item in _entered(part):
+                held = machine.evaluate(machine.module_frame(module), item) if isinstance(item, ast.Name) else UNKNOWN
+                yield names(item.func) == _DEVICE if isinstance(item, ast.Call) else held.dotted in ("", _DEVICE)
+
+
+def _enters_device(text: ast.AST, names: Names) -> bool:
+    """Whether something is done within `with torch.device(...)`."""
+    return any(isinstance(one, ast.Call) and names(one.func) == _DEVICE for one in _entered(text))
+
+
+def _entered(text: ast.AST) -> Iterator[ast.expr]:
+    blocks = (one for one in walk(text) if isinstance(one, (ast.With, ast.AsyncWith)))
+    yield from (item.context_expr for block in blocks for item in block.items)

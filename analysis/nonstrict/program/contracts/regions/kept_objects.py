@@ -19,12 +19,15 @@ from nonstrict.program.mutations.writes import writes_within
 from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from nonstrict.facts.steps import Steps
     from nonstrict.program.contracts.interpreted import Interpreted
     from nonstrict.program.domain.access_paths import AccessPath
+    from nonstrict.program.domain.definitions import Function
     from nonstrict.program.domain.write import Write
     from nonstrict.program.state.frames import Frame
+    from nonstrict.program.state.machine import Machine
 
 _Loop = ast.For | ast.AsyncFor | ast.While | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 #: How many functions hand on an object to a region, at most.
@@ -74,6 +77,41 @@ def of(region: Interpreted, place: AccessPath) -> Kept:
         told[key] = told.get(key, 0) + _number(one, _HOPS)
         where.append(Related(span_of(frame.module.path, frame.offset, node), _GIVEN))
     return Kept(min(max(told.values(), default=0), MANY), tuple(where[:1]))
+
+
+def passed(function: Function, name: str, machine: Machine) -> Iterator[tuple[Frame, ast.Call, ast.expr]]:
+    """The calls of a function that were seen, each with what stands for one of its variables: a receiver, too."""
+    made = callers.calls_of_function(machine, function)
+    calls_of = [(frame, node) for frame, node, _, _ in made if isinstance(node, ast.Call)]
+    if function.owner is not None and name == receiver_of(function.node):
+        held = [(frame, node, node.func) for frame, node in calls_of]
+        yield from ((frame, node, one.value) for frame, node, one in held if isinstance(one, ast.Attribute))
+    elif name in scope_of(function.node).parameters:
+        yield from varying.given_expressions(machine, function, name)
+    elif name not in scope_of(function.node).local:
+        variable = ast.Name(name, ast.Load())
+        yield from ((frame, node, variable) for frame, node in calls_of if frame.module is function.module)
+
+
+def times(machine: Machine, function: Function, steps: Steps, but: Callable[[Frame, ast.Call, ast.expr], bool]) -> int:
+    """How many calls of a function, one after the other, find the same object behind some steps from a variable.
+
+    Calls do not count of which `but` says so, with what stands for the variable.
+    """
+    return _times(machine, function, steps, but, _HOPS)
+
+
+def _times(
+    machine: Machine, function: Function, steps: Steps, but: Callable[[Frame, ast.Call, ast.expr], bool], hops: int
+) -> int:
+    made = [one for one in passed(function, steps[0], machine) if not but(*one)]
+    nodes, number = frozenset(node for _, node, _ in made), 1
+    for frame, node, expression in made:
+        number = max(number, _number(_Given(frame, node, expression, steps[1:], nodes), _HOPS))
+        held, outer = steps_of(expression), frame.function
+        if hops and held and outer is not None and outer.owner is not None and held[0] == receiver_of(outer.node):
+            number = max(number, _times(machine, outer, (*held, *steps[1:]), but, hops - 1))
+    return number
 
 
 def _is_made_here(frame: Frame, _: ast.AST, called: ast.expr) -> bool:

@@ -17,22 +17,24 @@ from typing import TYPE_CHECKING, NamedTuple
 from nonstrict.events import Event
 from nonstrict.facts import holding, outliving
 from nonstrict.facts.fates import text_of as parents_of
-from nonstrict.facts.holding import Kept, Shares, Way
+from nonstrict.facts.holding import WHOLE, Kept, Shares, Way, Where
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.running_order import order_of
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Related
 from nonstrict.program.contracts.interpreted import Regions
-from nonstrict.program.contracts.regions import calls, requiring, torch_states
+from nonstrict.program.contracts.regions import calls, found_again, torch_states
 from nonstrict.program.contracts.regions.assigned import is_named
-from nonstrict.program.contracts.regions.capturing import KeptResult, Limit, are_asked_for
+from nonstrict.program.contracts.regions.awaiting import BACKWARD, may_await_backward, may_need_gradients
+from nonstrict.program.contracts.regions.capturing import KeptResult, Limit
 from nonstrict.program.contracts.regions.compilations import Compilations
+from nonstrict.program.contracts.regions.managed import Results
+from nonstrict.program.contracts.regions.requested import are_asked_for
 from nonstrict.program.discovery import callers
 from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.effects import Effect, Observed, span_of
-from nonstrict.program.domain.values import PRIMITIVES, Kind
+from nonstrict.program.interpret.makers import made_by
 from nonstrict.program.objects import naming
-from nonstrict.program.objects.classes import is_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +60,6 @@ _RUNS = {
 _USED = "used here"
 #: How many calls of a region are looked at, at most.
 _MOST = 200
-_BACKWARD = "backward"
 
 
 class _Site(NamedTuple):
@@ -75,10 +76,12 @@ class _Site(NamedTuple):
 def of_region(region: Interpreted) -> Iterator[KeptResult]:
     """The places where results of a region are kept too long, as far as the texts tell that call it."""
     made = [_Site(frame, node) for frame, node, _, _ in calls.of(region)]
-    if not made or len(made) > _MOST or _gives_no_tensor(region) or _differs(region):
+    if not made or len(made) > _MOST or _differs(region):
         return
     found: dict[ast.AST, KeptResult] = {}
     known = _Runs(region)
+    if not known.results.may_be_managed():
+        return
     for site in made:
         names = naming.names_at(site.frame)
         if isinstance(site.node, ast.Call) and not names(site.node.func).startswith("builtins."):
@@ -87,20 +90,20 @@ def of_region(region: Interpreted) -> Iterator[KeptResult]:
     yield from found.values()
 
 
-def _gives_no_tensor(region: Interpreted) -> bool:
-    """Whether a region surely returns something else."""
-    if region.mark.function is None:
+def may_be_result(region: Interpreted, name: str) -> bool:
+    """Whether a program that marks steps passes what a region gives for a parameter: its CUDA graphs own that."""
+    if not is_named(region.machine, _MARK):
         return False
-    returns = region.summary.returns
-    returned = [one.kind for one in returns.alternatives()] if returns is not None else []
-    return bool(returned) and PRIMITIVES.issuperset(returned)
+    runs = _Runs(region).direct
+    return any(made_by(frame, passed).expression in runs for frame, _, passed in calls.given(region, name))
 
 
 def _differs(region: Interpreted) -> bool:
     """Whether the function is compiled elsewhere without CUDA graphs: which one a call runs is not told apart."""
     function, sites = region.mark.function, region.machine.part(Compilations).every()
     made = [one for site in sites for one in site.compiled if function is not None]
-    return any(one.function is function and not are_asked_for(one.options) for one in made)
+    asked = (are_asked_for(region.machine, one.path, one.options) for one in made if one.function is function)
+    return not all(asked)
 
 
 class _Runs:
@@ -108,10 +111,13 @@ class _Runs:
 
     def __init__(self, region: Interpreted) -> None:
         self.region = region
+        self.results = Results(region)
         own = self._own()
         self.direct = frozenset(node for _, node, _, _ in own)
         self._nodes = frozenset(self._calling(own))
         self._known: dict[ast.AST, tuple[ast.AST, ...]] = {}
+        self._made: dict[ast.AST, tuple[ast.Call, ...]] = {}
+        self._ending: dict[ast.AST, tuple[ast.AST, ...]] = {}
         self._traced: set[Function] | None = None
 
     def _calling(self, level: list[StaticCall]) -> Iterator[ast.AST]:
@@ -126,17 +132,37 @@ class _Runs:
         machine = self.region.machine
         made = [*calls.of(self.region)]
         for other in list(machine.regions.values()):
-            if are_asked_for(other.options) and other.function is not self.region.mark.function:
+            if are_asked_for(machine, other.path, other.options) and other.function is not self.region.mark.function:
                 made += callers.calls_of_function(machine, other.function)
         compilations = machine.part(Compilations)
-        of_torch = (site for site in compilations.every() if are_asked_for(site.options))
+        of_torch = (site for site in compilations.every() if are_asked_for(machine, site.path, site.options))
         return [*made, *(call for site in of_torch for call in compilations.calls.get(site.node, ()))]
+
+    def made(self, text: running_order.Root) -> tuple[ast.Call, ...]:
+        """The calls in one text, of whatever."""
+        if text not in self._made:
+            self._made[text] = tuple(node for node in own_scope(text) if isinstance(node, ast.Call))
+        return self._made[text]
 
     def of(self, text: running_order.Root) -> tuple[ast.AST, ...]:
         """Those in one text, in its order, outside of the functions that it defines."""
         if text not in self._known:
             self._known[text] = tuple(node for node in own_scope(text) if node in self._nodes)
         return self._known[text]
+
+    def ending(self, frame: Frame) -> tuple[ast.AST, ...]:
+        """Those in the text of a frame that may end a generation: none that comes while a backward pass is to come."""
+        text = naming.text_of(frame)
+        if text not in self._ending:
+            order, own = order_of(text), self.of(text)
+            forward = [one for one in own if _is_forward(frame, one)]
+            backward = [one for one in own_scope(text) if _is_backward(one)]
+            self._ending[text] = tuple(
+                run
+                for run in own
+                if not any(order.precedes(one, run) and not order.any_between(one, backward, run) for one in forward)
+            )
+        return self._ending[text]
 
     def is_traced(self, function: Function | None) -> bool:
         """Whether a region runs a function itself: calls in that are a part of it."""
@@ -159,19 +185,19 @@ class _Runs:
                 self._follow(edge.summary, found)
 
 
-def _of_site(runs: _Runs, site: _Site, hops: int) -> Iterator[KeptResult]:
+def _of_site(runs: _Runs, site: _Site, hops: int, where: Where = WHOLE) -> Iterator[KeptResult]:
     frame, text = site.frame, site.text
     if not isinstance(site.node, ast.expr):
         return
     limits = _limits(runs, site)
-    found = holding.kept(text, site.node, Shares(partial(_views, frame), naming.names_at(frame), runs.direct))
+    shares = Shares(partial(_views, frame), naming.names_at(frame), runs.direct, runs.results.may_be_managed)
+    found = holding.kept(text, site.node, shares, where)
     for one in found:
         if one.way in (Way.RETURNED, Way.YIELDED):
-            if one.value is one.node:  # and no part of a tuple, of which callers take another
-                yield from _handed(runs, site, one, hops)
-        elif (beyond := _beyond(site, site.node, one, limits)) is not None and not runs.is_traced(frame.function):
+            yield from _handed(runs, site, one, hops)
+        elif (beyond := _beyond(runs, site, site.node, one, limits)) is not None and not runs.is_traced(frame.function):
             yield _told(site, one, beyond, limits)
-            if one.way is Way.CONTAINER and not one.name:
+            if (one.way is Way.CONTAINER and not one.name) or (one.way is Way.OPERAND and one.value is site.node):
                 return  # where the container goes is the same matter
 
 
@@ -191,15 +217,26 @@ class _Limits(NamedTuple):
 def _limits(runs: _Runs, site: _Site) -> _Limits:
     """What that is for the results of a call."""
     machine, text, names = runs.region.machine, site.text, naming.names_at(site.frame)
-    made, own = [one for one in own_scope(text) if isinstance(one, ast.Call)], runs.of(text)
+    made, own = runs.made(text), runs.of(text)
     if is_named(machine, _MARK):
         return _Limits(Limit.STEP, tuple(one for one in made if names(one.func) in _MARKS), own)
-    if torch_states.are_gradients_off(site.frame, site.node) or not _may_need_gradients(runs.region, site):
-        return _Limits(Limit.RUN, own, own)
-    backward = (one for one in made if isinstance(one.func, ast.Attribute) and one.func.attr == _BACKWARD)
-    if is_named(machine, _BACKWARD):
-        return _Limits(Limit.BACKWARD, tuple(backward), own)
+    is_off = torch_states.are_gradients_off(site.frame, site.node)
+    if is_off or not may_await_backward(runs.region, site.frame, site.node):
+        ending = runs.ending(site.frame)
+        return _Limits(Limit.RUN, ending, ending)
+    if is_named(machine, BACKWARD):
+        return _Limits(Limit.BACKWARD, tuple(one for one in made if _is_backward(one)), own)
     return _Limits(Limit.NEVER, own, own)
+
+
+def _is_backward(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == BACKWARD
+
+
+def _is_forward(frame: Frame, run: ast.AST) -> bool:
+    """Whether a run waits for a backward pass."""
+    is_off = torch_states.are_gradients_off(frame, run)
+    return not is_off and isinstance(run, ast.expr) and may_need_gradients(frame, run)
 
 
 def _views(frame: Frame, call: ast.Call) -> bool:
@@ -218,7 +255,7 @@ def _handed(runs: _Runs, site: _Site, one: Kept, hops: int) -> Iterator[KeptResu
         if one.way is Way.YIELDED:
             yield from _collected(runs, site, one, outer)
         else:
-            yield from _of_site(runs, outer, hops - 1)
+            yield from _of_site(runs, outer, hops - 1, one.where)
 
 
 def _collected(runs: _Runs, site: _Site, one: Kept, outer: _Site) -> Iterator[KeptResult]:
@@ -233,27 +270,46 @@ def _collected(runs: _Runs, site: _Site, one: Kept, outer: _Site) -> Iterator[Ke
         yield told._replace(evidence=(Related(span, _COLLECTED),))
 
 
-def _beyond(site: _Site, node: ast.expr, one: Kept, limits: _Limits) -> outliving.Outlived | None:
+def _beyond(runs: _Runs, site: _Site, node: ast.expr, one: Kept, limits: _Limits) -> outliving.Outlived | None:
     """What a result is kept beyond in the same text, and what reads it then."""
     text, every = site.text, limits.each
     if one.way is Way.GIVEN:
-        run = parents_of(text).parents[one.node]
-        return outliving.Outlived(run, one.node) if every and run in limits.runs else None
+        run = next(each for each in order_of(text).way(one.node) if isinstance(each, ast.Call))
+        is_told = run in limits.runs and (every or _lies_between(site, limits, one.node))
+        return outliving.Outlived(run, one.node) if is_told else None
+    if one.way is Way.OPERAND:
+        return outliving.beside(text, one, limits.runs) if every else None
     if one.way is Way.CONTAINER and not one.name:  # a comprehension goes on before anything reads what it made
-        return outliving.Outlived(node, one.node) if every else None
+        return outliving.made(text, one, node) if every and node in limits.runs else None
     if one.way is Way.CONTAINER:
-        collected = outliving.collected(text, one, node)
+        collected = outliving.collected(text, one, node) if not every or node in limits.runs else None
         if collected is not None and not every:
             order = order_of(text)
             collected = collected if any(order.shares_loop(one.node, end) for end in limits.ends) else None
-        return collected or _outlived(text, one, limits, again=False)
+        return collected or _outlived(text, one, limits, again=False) or _found_again(runs, site, node, one, limits)
     lives_on = one.way is Way.ATTRIBUTE or outliving.is_shared(text, one.name)
-    return _outlived(text, one, limits, again=lives_on)
+    return _outlived(text, one, limits, again=lives_on) or _found_again(runs, site, node, one, limits)
+
+
+def _lies_between(site: _Site, limits: _Limits, read: ast.AST) -> bool:
+    """Whether what ends the time of a result comes before it is read elsewhere."""
+    order = order_of(site.text)
+    ends = limits.ends if read is not site.node and read not in order.way(site.node) else ()
+    return any(order.lies_between(site.node, end, read, again=False) for end in ends)
+
+
+def _found_again(runs: _Runs, site: _Site, node: ast.expr, one: Kept, limits: _Limits) -> outliving.Outlived | None:
+    """The same where other calls find what one keeps."""
+    if not limits.each or node not in limits.runs:
+        return None
+    if one.way is Way.CONTAINER:
+        return found_again.collected(site.frame, one, node)
+    return found_again.by_methods(site.frame, one, runs.of) if one.way is Way.ATTRIBUTE else None
 
 
 def _outlived(text: running_order.Root, one: Kept, limits: _Limits, *, again: bool) -> outliving.Outlived | None:
-    ended = outliving.outlived(text, one, limits.ends, again=again)
-    return ended if limits.each or outliving.outlived(text, one, limits.runs, again=again) else None
+    then = None if limits.each else limits.runs
+    return outliving.outlived(text, one, limits.ends, again=again, then=then)
 
 
 def _told(site: _Site, one: Kept, beyond: outliving.Outlived, limits: _Limits) -> KeptResult:
@@ -265,19 +321,3 @@ def _told(site: _Site, one: Kept, beyond: outliving.Outlived, limits: _Limits) -
     evidence = [Related(span(beyond.run), _RUNS[limits.kind])] if beyond.run is not site.node else []
     evidence += [Related(span(beyond.read), _USED)] if beyond.read not in (one.node, site.node) else []
     return KeptResult(Observed(effect, (), in_hook=False), one.way, name, span(one.value), tuple(evidence), limits.kind)
-
-
-def _may_need_gradients(region: Interpreted, site: _Site) -> bool:
-    """Whether results may wait for their backward pass: of parameters, and of what a module is given."""
-    target, owner = region.mark.target, site.frame.function.owner if site.frame.function is not None else None
-    held = target.bound.receiver if target.bound is not None else target
-    if held.kind is Kind.MODULE or any(True for _ in region.observed(Event.LAYER)):
-        return True
-    if owner is not None and is_module(owner):
-        return True
-    passed = [*site.node.args, *(one.value for one in site.node.keywords)] if isinstance(site.node, ast.Call) else []
-    values = (site.frame.machine.evaluate(site.frame, one) for one in passed if not isinstance(one, ast.Starred))
-    forms = {requiring.form(site.frame, one) for one in passed}
-    if any(one.kind is Kind.PARAMETER for one in values):
-        return True
-    return not forms.isdisjoint((requiring.GRADIENTS, requiring.PARAMETER))

@@ -21,12 +21,13 @@ from nonstrict.program.contracts.regions import (
     flags,
     late_hooks,
     recompilations,
+    requested,
     specialized,
     stale,
     strictness,
     switched_off,
 )
-from nonstrict.program.contracts.regions.capturing import NO_CUDA_GRAPHS, are_asked_for
+from nonstrict.program.contracts.regions.capturing import NO_CUDA_GRAPHS
 from nonstrict.program.contracts.regions.graphs import Graphs, counted
 from nonstrict.program.discovery import callers
 from nonstrict.program.domain.access_paths import AccessPath, Root
@@ -74,8 +75,7 @@ class CompiledRegion(MarkedBody):
         #: whether sizes and numbers are dynamic from the start; None where that is left to Dynamo, or is not known
         self.dynamic = region.options.dynamic if isinstance(region.options.dynamic, bool) else None
         self.recompile_limit, self.isolates = region.options.most, region.options.isolates
-        self.has_cuda_graphs = are_asked_for(region.options)
-        #: the name of what compiles the graphs; "" where it is not known
+        self.has_cuda_graphs = requested.are_asked_for(machine, region.path, region.options)
         self.backend = region.backend
         #: why the region cannot be read
         self.failed: Exception | None = None

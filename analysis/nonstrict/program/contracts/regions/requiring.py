@@ -10,6 +10,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.library_calls import called
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.reaching import last_before, reaching
 from nonstrict.facts.scopes import scope_of
 from nonstrict.facts.shapes import PARAMETERS
@@ -18,8 +19,6 @@ from nonstrict.facts.walk import own_scope
 from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from nonstrict.facts.library_calls import Called, Names
     from nonstrict.facts.scopes import FunctionNode
     from nonstrict.program.state.frames import Frame
@@ -48,7 +47,7 @@ def form(frame: Frame, expression: ast.expr) -> str:
 
 def is_switched(around: FunctionNode | ast.Module, name: str) -> bool:
     """Whether code of a function says of a variable whether it needs gradients."""
-    return any(True for _ in _switches(around, name))
+    return bool(_switches(around, name))
 
 
 def _form(text: _Text, expression: ast.expr) -> str:
@@ -65,25 +64,33 @@ def _form(text: _Text, expression: ast.expr) -> str:
 def _of_variable(text: _Text, variable: ast.Name) -> str:
     bound = reaching(text.around, variable.id, variable)
     made = _form(text, bound.value) if bound is not None and bound.value and not bound.part else ""
-    switches = list(_switches(text.around, variable.id))
+    switches = _switches(text.around, variable.id)
     if not switches:
         return made
     last = last_before(text.around, [*use_def(text.around).every(variable.id), *switches], variable)
     return _switched(made, last.value) if last in switches and last is not None else made if last == bound else ""
 
 
-def _switches(around: FunctionNode | ast.Module, name: str) -> Iterator[Definition]:
+def _switches(around: FunctionNode | ast.Module, name: str) -> tuple[Definition, ...]:
     """Where code says of a variable whether it needs gradients: with which value, None where it is told none."""
+    return remembered(around, "_nonstrict_gradient_switches", _switched_by).get(name, ())
+
+
+def _switched_by(around: FunctionNode | ast.Module) -> dict[str, tuple[Definition, ...]]:
+    """The same of all variables of a text."""
+    found: dict[str, tuple[Definition, ...]] = {}
     for node in own_scope(around):
         if isinstance(node, ast.Assign):
-            targets = [one for one in node.targets if isinstance(one, ast.Attribute) and one.attr == _ATTRIBUTE]
-            yield from (Definition(one, node.value) for one in targets if _is_of(one, name))
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == _METHOD:
-            yield from (Definition(node, _told(node)) for _ in range(_is_of(node.func, name)))
-
-
-def _is_of(member: ast.Attribute, name: str) -> bool:
-    return isinstance(member.value, ast.Name) and member.value.id == name
+            members = [(one, node.value) for one in node.targets if getattr(one, "attr", "") == _ATTRIBUTE]
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == _METHOD:
+            members = [(node.func, _told(node))]
+        else:
+            continue
+        for member, value in members:
+            if isinstance(member, ast.Attribute) and isinstance(member.value, ast.Name):
+                at = node if isinstance(node, ast.Call) else member
+                found[member.value.id] = (*found.get(member.value.id, ()), Definition(at, value))
+    return found
 
 
 def _told(call: ast.Call) -> ast.expr | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.joining import joined_along
 from nonstrict.facts.layouts import rearranged
+from nonstrict.facts.loops import looping
 from nonstrict.facts.reaching import source
 from nonstrict.facts.scopes import is_as_passed, scope_of
 from nonstrict.facts.shapes import cuts, shape
@@ -217,7 +218,7 @@ def _growth(
     The region may do that itself, and return it: `keys = f(keys, key)`.
     """
     names, steps = naming.names_at(frame), steps_of(expression)
-    for loop in walk(around) if steps else ():
+    for loop in looping(around) if steps else ():
         if isinstance(loop, (ast.For, ast.AsyncFor, ast.While)) and holds(loop.body, call):
             assigned = [node for part in loop.body for node in walk(part) if isinstance(node, ast.Assign)]
             bound = [(one.value, at) for one in assigned for target in one.targets for at in _positions(target, steps)]

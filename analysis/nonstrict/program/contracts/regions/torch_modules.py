@@ -14,8 +14,16 @@ from nonstrict.events import Event, Use
 from nonstrict.facts.targets import bound_from, last_name
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.marked_body import MarkedBody
-from nonstrict.program.contracts.regions import calls, cuda_graphs, late_hooks, layers, recompilations, switched_off
-from nonstrict.program.contracts.regions.capturing import NO_CUDA_GRAPHS, are_asked_for
+from nonstrict.program.contracts.regions import (
+    calls,
+    cuda_graphs,
+    late_hooks,
+    layers,
+    recompilations,
+    requested,
+    switched_off,
+)
+from nonstrict.program.contracts.regions.capturing import NO_CUDA_GRAPHS
 from nonstrict.program.contracts.regions.compilations import Compilations
 from nonstrict.program.discovery import roots
 from nonstrict.program.domain.access_paths import AccessPath, Root
@@ -62,7 +70,8 @@ class TorchModule(MarkedBody):
         self.function = target.dotted.rpartition(".")[2]
         self.fullgraph = site.options.fullgraph is True
         self.dynamic = site.options.dynamic if isinstance(site.options.dynamic, bool) else None
-        self.has_cuda_graphs = are_asked_for(site.options)
+        self.backend = site.options.backend_name
+        self.has_cuda_graphs = requested.are_asked_for(machine, site.path, site.options)
         self.recompile_limit, self.isolates = site.options.most, site.options.isolates
 
     def observed(self, *events: Event) -> Iterator[Observed]:
