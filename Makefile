@@ -9,6 +9,7 @@
 #   make unbacked SEED=n  data-dependent sizes: composes and compiles bodies, prints where nonstrict says otherwise
 #   make golden  every finding of suites, corpus and examples again: tests/golden, to be read before a commit
 #   make bench   growth of the time of a check, planted hazards   make dist   wheel and source archive
+#   make bench-cuda  verdicts on a CUDA GPU: right, how fast, with what memory
 #   make bench-peers  speed and memory beside ruff, ty, pyrefly, basedpyright, TorchFix: docs/speed.md
 #   make comparison  other tools beside nonstrict on the same programs: docs/comparison.md; RULES=f for semgrep
 #   make package    the VS Code extension with the server in it: dist/nonstrict-VERSION.vsix
@@ -31,7 +32,7 @@ export PIP_ROOT_USER_ACTION := ignore
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test fuzz lint format docs site site-serve graph-breaks guards knowledge unbacked golden bench
-.PHONY: cudagraphs bench-peers comparison dist client package playground pictures release clean
+.PHONY: cudagraphs bench-cuda bench-peers comparison dist client package playground pictures release clean
 
 help:
 	@sed -n '2,18s/^#   //p' Makefile
@@ -96,6 +97,10 @@ golden: $(VENV)/.developer
 
 bench: $(VENV)/.developer
 	@$(BIN)/python bench/report.py $(BENCH_ARGS)
+
+# On a machine with a GPU; says so where there is none.
+bench-cuda: $(VENV)/.developer
+	@$(BIN)/python bench/cuda.py --write $(BENCH_ARGS)
 
 bench-peers: $(VENV)/peers/.stamp
 	@$(BIN)/python -m bench.peers run $(BENCH_ARGS)

@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Any
 from nonstrict_agent import leaving_out, process_groups
 from nonstrict_agent.batons import install_batons
 from nonstrict_agent.fixtures import conftests
+from nonstrict_agent.gpu_memory import bound_memory
 from nonstrict_agent.loading import LoadError, Program, load, search
 from nonstrict_agent.observe.compiling import Compilations
+from nonstrict_agent.observe.cuda_graphs import CudaGraphs
 from nonstrict_agent.observe.errors import describe_error
 from nonstrict_agent.observe.events import Events
+from nonstrict_agent.observe.kept_results import Captures, KeptResults
 from nonstrict_agent.observe.lines import Lines
 from nonstrict_agent.observe.operators import Operators
 from nonstrict_agent.observe.records import LogRecords
 from nonstrict_agent.project_files import install_project, user_files
 from nonstrict_agent.recorder import EnoughCalls, Recorder, Recording, seed
-from nonstrict_agent.regions import EAGER, FAKE, install_regions, without_caches
+from nonstrict_agent.regions import EAGER, FAKE, INDUCTOR, install_regions, without_caches
 from nonstrict_agent.testing import SkippedError, run_test
 
 if TYPE_CHECKING:
@@ -35,7 +38,9 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     `repeat`, `changes`, `only` and `follow` (see `Recording`), `alone` (see `install_regions`), `logged` (whether every
     level of logging is switched on, and every warning shown), `cached` (whether torch may take graphs from its caches),
     `opcheck` (whether custom operators are checked, see `observe.operators`), `group` (whether there is a default
-    process group, see `process_groups`).
+    process group, see `process_groups`), `captured` (whether Inductor makes CUDA graphs where the program asks for
+    some, and results that the program keeps are looked at again: `graphed` and `overwritten` of each call, see
+    `observe.cuda_graphs` and `observe.kept_results`).
     The trace holds `calls`, `lines`, `within` (those of them that calls of regions executed), `ran` (those of each
     call), `missing` (see `leaving_out.told`), `needs` (see `Recorder`), `gradients`, `files`, `ahead` (whether anything
     is traced ahead of time), `applied` (see `observe.applied`), `operators` (see `observe.operators`), `numbers` (see
@@ -51,8 +56,12 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     lines = Lines(is_user)
     operators = Operators(is_user, without_caches)
     around = (lines.of_call, *((operators.followed,) if job.get("opcheck") else ()))
-    recorder = Recorder(_recording(job, is_user), events, records, compilations, around)
-    install_regions(recorder, job["backend"], job.get("alone", ""), cached=job.get("cached", True))
+    captures = _captures(job["backend"], is_user) if job.get("captured") else None
+    recorder = Recorder(_recording(job, is_user), events, records, compilations, around, captures)
+    options = {"cached": job.get("cached", True), "captured": captures is not None}
+    install_regions(recorder, job["backend"], job.get("alone", ""), **options)
+    if job.get("device") == "cuda":
+        bound_memory()
     if compilations is not None:
         compilations.install()
     operators.install()
@@ -71,6 +80,7 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
     try:
         fixtures = conftests(job["path"], job["root"]) if is_test else ([], [])
         trace["stop"] = _loaded_and_driven(job, is_user, fixtures)
+        recorder.end()
         if job.get("gradients") and not recorder.needs:
             trace["gradients"] = recorder.gradients()
     except LoadError as error:
@@ -85,13 +95,27 @@ def run_arm(job: dict[str, Any]) -> dict[str, Any]:
             trace["ran"] = [{path: sorted(seen) for path, seen in one.items()} for one in lines.calls]
     if job.get("opcheck"):
         trace["operators"] = operators.told()
-    trace["group"] = process_groups.told()
-    trace["ahead"] = recorder.is_ahead
-    trace["needs"] = recorder.needs
-    trace["numbers"] = recorder.numbers.kept
-    trace["applied"] = [one.told() for one in recorder.applications.seen]
-    trace["files"] = sorted({str(module.__file__) for module in Modules(is_user)()})
-    return trace
+    return {**trace, **_of_all_calls(recorder, is_user)}
+
+
+def _of_all_calls(recorder: Recorder, is_user: Callable[[str], bool]) -> dict[str, Any]:
+    """What a trace holds besides its calls."""
+    return {
+        "group": process_groups.told(),
+        "ahead": recorder.is_ahead,
+        "needs": recorder.needs,
+        "numbers": recorder.numbers.kept,
+        "applied": [one.told() for one in recorder.applications.seen],
+        "files": sorted({str(module.__file__) for module in Modules(is_user)()}),
+    }
+
+
+def _captures(backend: str, is_user: Callable[[str], bool]) -> Captures:
+    if backend != INDUCTOR:
+        return Captures(KeptResults(is_user))
+    graphs = CudaGraphs(is_user)
+    graphs.install()
+    return Captures(KeptResults(is_user), graphs)
 
 
 def _loaded_and_driven(

@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nonstrict_agent.isolation import accelerators
+
 if TYPE_CHECKING:
     from collections.abc import Container
 
@@ -106,10 +108,10 @@ def other_threads() -> list[str]:
 
 
 def holds_gpu() -> bool:
-    """Whether a device file of an NVIDIA driver is open in this process, which must then not be forked."""
+    """Whether a device file of CUDA is open in this process, which must then not be forked."""
     with contextlib.suppress(OSError):
         for descriptor in os.listdir("/proc/self/fd"):
             with contextlib.suppress(OSError):
-                if os.readlink(f"/proc/self/fd/{descriptor}").startswith("/dev/nvidia"):
+                if accelerators.is_of_cuda(os.readlink(f"/proc/self/fd/{descriptor}")):
                     return True
     return False

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from nonstrict_agent.observe.compiling import Compilations
     from nonstrict_agent.observe.events import Events
+    from nonstrict_agent.observe.kept_results import Captures
     from nonstrict_agent.observe.records import LogRecords
     from nonstrict_agent.observe.state import Snapshot
 
@@ -81,10 +82,15 @@ class Recorder:
         records: LogRecords,
         compilations: Compilations | None = None,
         around: Sequence[Callable[[], AbstractContextManager[None]]] = (),
+        captures: Captures | None = None,
     ) -> None:
-        """Remember who listens; each call of a region is made inside all that `around` makes."""
+        """Remember who listens; each call of a region is made inside all that `around` makes.
+
+        With `captures`, nothing that a call is given or returns is kept here: it would live longer than in the program.
+        """
         self._recording = recording
         self._around = around
+        self._captures = captures
         self._compilations = compilations
         self._events = events
         self._records = records
@@ -121,6 +127,7 @@ class Recorder:
         if self._inside:
             return function(*arguments, **keywords)
         if len(self.calls) >= self._recording.calls:
+            self.end()
             raise EnoughCalls
         if not self.follows(region) or self._is_followed_enough(region):
             return self._leave(function, arguments, keywords)
@@ -164,6 +171,8 @@ class Recorder:
         record |= definition(region.defined)
         if changed:
             record["changed"] = changed
+        if self._captures is not None:
+            self._captures.begin(record)
         before = self.state()
         record["between"] = _changed(self._last, before.prints) if self._last else {}
         self._keep_numbers(inputs, before)
@@ -180,6 +189,8 @@ class Recorder:
         record["log"] = self._records.taken()
         if self._compilations is not None and self._compilations.listening and self.compiles(region):
             record["compiled"] = self._compilations.taken()
+        if self._captures is not None:
+            self._captures.results.after(record, (arguments, keywords))
         after, left = self.state(), snapshot(given)
         self._keep_numbers(left, after)
         self._last = after.prints
@@ -195,8 +206,15 @@ class Recorder:
             with torch.compiler.set_stance("force_eager"):
                 return function(*arguments, **keywords)
         record["result"] = encode(result)
+        if self._captures is not None:
+            return self._captures.results.given(len(self.calls) - 1, result, (arguments, keywords))
         self.kept.append((arguments, keywords, result))
         return result
+
+    def end(self) -> None:
+        """The program makes no more calls that are followed."""
+        if self._captures is not None:
+            self._captures.end()
 
     def _result(
         self, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]

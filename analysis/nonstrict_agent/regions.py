@@ -12,6 +12,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from nonstrict_agent.observe.applied import renamed
+from nonstrict_agent.observe.cuda_graphs import options_of
 from nonstrict_agent.recorder import Recorder, Region
 
 if TYPE_CHECKING:
@@ -28,10 +29,13 @@ _GUARD_FILTER = "guard_filter_fn"
 _MARK = "_nonstrict_region"
 
 
-def install_regions(recorder: Recorder, backend: str, alone: str = "", *, cached: bool = True) -> None:
+def install_regions(
+    recorder: Recorder, backend: str, alone: str = "", *, cached: bool = True, captured: bool = False
+) -> None:
     """Replace the entry points of torch's compilers in this process, which ends with the experiment.
 
-    Unless it is `cached`, graphs of earlier runs are not used (see `without_caches`).
+    Unless it is `cached`, graphs of earlier runs are not used (see `without_caches`). Where they are `captured`,
+    Inductor makes CUDA graphs of the regions for which the program asks for some.
 
     With `alone`, the qualified name of a marked function, only that function is compiled, by itself, wherever the
     program calls it; regions of the program stay eager.
@@ -41,7 +45,7 @@ def install_regions(recorder: Recorder, backend: str, alone: str = "", *, cached
     if backend in {EAGER, FAKE}:
         torch.compiler.set_stance("force_eager")
     _settle(backend, cached=cached)
-    compiled = _compile(torch.compile, recorder, backend)
+    compiled = _compile(torch.compile, recorder, backend, captured=captured and backend == INDUCTOR)
     torch.compile = _left_alone if alone else compiled
     if alone:
         _replace_markers(alone, compiled)
@@ -124,7 +128,9 @@ def _skip_guard_timing() -> None:
         setattr(guards, name, lambda *_: 0.0)
 
 
-def _compile(original: Callable[..., Any], recorder: Recorder, backend: str) -> Callable[..., Any]:
+def _compile(
+    original: Callable[..., Any], recorder: Recorder, backend: str, *, captured: bool = False
+) -> Callable[..., Any]:
     # Torch's own, which is replaced for the program.
     from torch.fx.experimental.proxy_tensor import make_fx
 
@@ -143,9 +149,11 @@ def _compile(original: Callable[..., Any], recorder: Recorder, backend: str) -> 
             # Torch knows its own wrapper, and compiles what is inside it.
             model = model.__wrapped__
         chosen: dict[str, Any] = {name: options[name] for name in ("fullgraph", "dynamic") if name in options}
-        if _GUARD_FILTER in (options.get("options") or {}):
-            # Of all the options that are the backend's it is the one that Dynamo takes.
-            chosen["options"] = {_GUARD_FILTER: options["options"][_GUARD_FILTER]}
+        # Of all the options that are the backend's the filter is the one that Dynamo takes.
+        kept = {name: value for name, value in (options.get("options") or {}).items() if name == _GUARD_FILTER}
+        kept |= options_of(options) if captured else {}
+        if kept:
+            chosen["options"] = kept
         result = original(model, backend=backend, **chosen)
         application.renamed = renamed(result, model)
         return recorded(result, model, recorder, application)

@@ -6,11 +6,11 @@ import gc
 import importlib
 import os
 import platform
-import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 from nonstrict_agent import environment
+from nonstrict_agent.isolation import accelerators
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +95,7 @@ def settle() -> None:
 
 def description(torch: ModuleType) -> dict[str, Any]:
     """What "ready" tells of this interpreter; "cuda" is whether torch and the machine look as if it worked."""
-    gpu = any(os.path.exists(name) for name in ("/dev/nvidiactl", "/dev/dxg")) or sys.platform == "win32"
+    gpu = accelerators.may_have_cuda(os.environ)
     return {
         "torch": str(torch.__version__),
         "python": platform.python_version(),

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from nonstrict_agent import environment, warming
 from nonstrict_agent.framing import line_of, parse
+from nonstrict_agent.isolation.containment import GPU_MEMORY
 from nonstrict_agent.isolation.tiers import Containment, Tier, contained, end, prepare
 from nonstrict_agent.processes import adopt_orphans, children, die_with, end_others, holds_gpu, other_threads, reap
 
@@ -207,6 +208,7 @@ def perform_contained(
     caches = where.of_job(job)
     environment.caches_in(caches)
     work = work_for(job, testing=bool(settings.get("testing")))
+    on_gpu = is_on_gpu(job)
     containment = Containment(
         Tier(settings["tier"]),
         writable=(caches, *job.get("writable", ())),
@@ -214,8 +216,15 @@ def perform_contained(
         hidden=tuple(settings.get("hidden", ())),
         directory=job.get("root"),
         seconds=float(settings["seconds"]),
+        memory=GPU_MEMORY if on_gpu else Containment.memory,
+        gpu=on_gpu,
     )
     contained(work, containment, result_fd)
+
+
+def is_on_gpu(job: dict[str, Any]) -> bool:
+    """Whether a job may use a GPU."""
+    return str(job.get("device", "")).startswith("cuda")
 
 
 def _files_of(job: dict[str, Any]) -> Iterator[str]:

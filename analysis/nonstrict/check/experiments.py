@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.confirm.arms import Limits
 from nonstrict.confirm.compile_caches import cache_home
-from nonstrict.confirm.devices import device_for
+from nonstrict.confirm.devices import device_for, visible_gpus
 from nonstrict.confirm.programs import BACKENDS, Program, program_of
 from nonstrict.confirm.setting import driver_of, source_of
 from nonstrict.confirm.suspects import Suspect, suspect_of
@@ -98,9 +98,10 @@ def program_in(
     return program_of(path, source.code, root, others, makers, in_cells=bool(source.cells))
 
 
-def circumstances_of(python: str, settings: Settings) -> tuple[str, str]:
-    """What verdicts of an interpreter of this machine hold for: itself, and its torch."""
-    return python, str(installed_torch(python, settings.root) or "")
+def circumstances_of(python: str, settings: Settings) -> tuple[str, ...]:
+    """What verdicts of an interpreter of this machine hold for: itself, its torch, and whether there are GPUs."""
+    gpus = "with GPUs" if visible_gpus(os.environ) else "without a GPU"
+    return python, str(installed_torch(python, settings.root) or ""), gpus
 
 
 def verdict_cache(circumstances: Iterable[str], options: ConfirmOptions, project: Project) -> VerdictCache:

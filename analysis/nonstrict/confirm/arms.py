@@ -6,11 +6,13 @@ import json
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from nonstrict.confirm.programs import BACKENDS, EAGER, Program, Schedule, job_of
+from nonstrict.confirm.programs import BACKENDS, EAGER, INDUCTOR, Program, Schedule, job_of
 from nonstrict.confirm.shares import Joined, Share, shares_of
+from nonstrict.confirm.traces import Captured
+from nonstrict.confirm.training import with_training
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 #: The wall clock of an arm whose driver lies in another file, which may be a training script (s).
 TRIAL_SECONDS = 30.0
@@ -132,6 +134,15 @@ class ArmRunner:
             return {"calls": [], "failure": result.detail or result.failure, "reason": result.failure or "crash"}
         self.files.update(result.value.get("files", ()))
         return result.value
+
+    def captured(self, program: Program, schedule: Schedule, places: Collection[tuple[str, int]]) -> Captured:
+        """The traces of a schedule with CUDA graphs, for findings at some places.
+
+        Inductor takes no graphs from caches: why operators are left out of CUDA graphs is decided where one is made.
+        """
+        looked = with_training(program, schedule, places)._replace(captured=True)
+        made = looked._replace(cached=False)
+        return Captured(self.trace(program, looked, EAGER, lines=True), self.trace(program, made, INDUCTOR))
 
     def take_over(self, other: ArmRunner) -> None:
         """Count what the arms of another program loaded and did as that of this one."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 #: Reasons that an error of eager code gives, which may be that of another function.
-_BY_ERROR = frozenset({"eager-raises", "needs", "sandbox", "needs-cuda"})
+_BY_ERROR = frozenset({"eager-raises", "needs", "sandbox", "needs-cuda", "gpu-memory"})
 
 
 def foreign_calls(

@@ -38,7 +38,7 @@ def short(divergence: Divergence) -> str:
 
 def blocked(divergence: Divergence) -> str:
     """Which error stands in the way of an experiment."""
-    return f"compilation stops before: {_cut(divergence.compiled)}{_at(divergence)}"
+    return f"compilation stops before: {cut(divergence.compiled)}{_at(divergence)}"
 
 
 def agreement(eager: Mapping[str, Any], backends: Sequence[str]) -> str:
@@ -56,9 +56,9 @@ def change_before(eager: Mapping[str, Any], index: int) -> str:
 def _told(divergence: Divergence) -> str:
     if divergence.channel is Channel.ERROR:
         if divergence.compiled == "no error":
-            return f"eager raises {_cut(divergence.eager)}, compiled does not"
-        raised = f"eager raises {_cut(divergence.eager)}; compiled " if divergence.eager != "no error" else ""
-        return f"{raised}does not compile: {_cut(divergence.compiled)}{_at(divergence)}"
+            return f"eager raises {cut(divergence.eager)}, compiled does not"
+        raised = f"eager raises {cut(divergence.eager)}; compiled " if divergence.eager != "no error" else ""
+        return f"{raised}does not compile: {cut(divergence.compiled)}{_at(divergence)}"
     where = f"call {divergence.call + 1}"
     if divergence.channel is Channel.VALUES:
         return f"{where}: eager {divergence.eager}, compiled {divergence.compiled}"
@@ -109,7 +109,8 @@ def _at(divergence: Divergence) -> str:
     return f" (line {divergence.lines[-1][1]})" if divergence.lines else ""
 
 
-def _cut(text: str) -> str:
+def cut(text: str) -> str:
+    """The beginning of a message of an error."""
     text = text.split("\n", 1)[0]
     return text if len(text) <= _MAX_ERROR else f"{text[:_MAX_ERROR]}..."
 

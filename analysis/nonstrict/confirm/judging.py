@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nonstrict.confirm import evidence, recompiling, staleness
+from nonstrict.confirm import cuda_graphs, evidence, recompiling, staleness
 from nonstrict.confirm.applications import ASKED, verdict
 from nonstrict.confirm.attribution import is_foreign, is_shared, proves, related
 from nonstrict.confirm.breaking import broken as broken_at
@@ -19,7 +19,7 @@ from nonstrict.confirm.groups import MADE_UP, is_made_up, ranks_in
 from nonstrict.confirm.meaning import found_in
 from nonstrict.confirm.numbers import difference
 from nonstrict.confirm.programs import EAGER, INDUCTOR
-from nonstrict.confirm.refusals import refused_by_sandbox
+from nonstrict.confirm.refusals import out_of_gpu_memory, out_of_gpu_memory_in, refused_by_sandbox
 from nonstrict.confirm.sensitivity import reached, sensitive
 from nonstrict.confirm.traces import Arms, Divergence, all_lines, cause_of, divergences, given_otherwise
 from nonstrict.findings import Outcome, Status
@@ -80,8 +80,24 @@ def judge(suspects: Sequence[Suspect], arms: Arms) -> dict[int, Judgement]:
     shared = {s.number for s in findings if any(_share(s, other, judgements) for other in findings)}
     judgements |= {number: judgements[number]._replace(shared=True) for number in shared}
     judgements |= {s.number: _answered(s, findings, arms, found) for s in suspects if s.is_probe}
-    told = needed(arms.eager, arms.control, *arms.compiled.values())
-    return {s.number: _cut_short(s, judgements[s.number], told) for s in suspects} if told else judgements
+    if told := needed(arms.eager, arms.control, *arms.compiled.values()):
+        judgements = {s.number: _cut_short(s, judgements[s.number], told) for s in suspects}
+    if told := _beyond_memory(arms):
+        judgements = {number: _starved(one, told) for number, one in judgements.items()}
+    return judgements
+
+
+def _beyond_memory(arms: Arms) -> str:
+    """What says that the GPU had no memory left in one of the arms; empty if nothing does."""
+    traces = (arms.eager, arms.control, *arms.compiled.values(), *(arms.captured or ()))
+    return next((told for trace in traces if (told := out_of_gpu_memory_in(trace))), "")
+
+
+def _starved(judgement: Judgement, told: str) -> Judgement:
+    """The judgement where an arm had not enough memory: it came to no end, and agreement says nothing."""
+    if judgement.status is Status.CONFIRMED:
+        return judgement
+    return Judgement(Status.INCONCLUSIVE, "gpu-memory", told, judgement.outcomes)
 
 
 def needed(*traces: Mapping[str, Any]) -> str:
@@ -171,6 +187,8 @@ def why_raised(error: Mapping[str, Any]) -> tuple[str, str]:
     refused = refused_by_sandbox(error)
     if refused:
         return "sandbox", f"{_REFUSED}: {refused}"
+    if full := out_of_gpu_memory(error):
+        return "gpu-memory", full
     cause = cause_of(error)
     told = f"{cause.type}: {cause.message}"
     if cause.type in _MISSING:
@@ -234,6 +252,9 @@ def _judged(
         return _of_compilations(suspect, suspects, arms, found)
     if suspect.experiment in staleness.ASKED:
         return _of_caches(suspect, arms, found)
+    if suspect.experiment in cuda_graphs.ASKED:
+        told = cuda_graphs.answer(suspect, arms)
+        return Judgement(told.status, told.reason, told.evidence, (Outcome(INDUCTOR, told.result),))
     outcomes: list[Outcome] = []
     proofs: list[tuple[str, Divergence]] = []
     blocked: dict[str, str] = {}

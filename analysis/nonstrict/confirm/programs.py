@@ -68,6 +68,7 @@ class Schedule(NamedTuple):
     taken from the caches of torch. `program` is the file of the driver where that is another one. With `opcheck`, the
     custom operators that regions call are checked. With `follow`, all regions but those, by name and first line, are
     left to eager code. With a `group` there is a default process group from the beginning, whose other ranks are not.
+    Where it is `captured`, Inductor makes CUDA graphs if the program asks for some, and results are looked at again.
     """
 
     driver: Driver
@@ -82,6 +83,7 @@ class Schedule(NamedTuple):
     opcheck: bool = False
     follow: tuple[tuple[str, int], ...] | None = None
     group: bool = False
+    captured: bool = False
 
 
 def program_of(
@@ -166,7 +168,7 @@ def job_of(program: Program, schedule: Schedule, backend: str, *, lines: bool, d
         "driver": {"kind": driver.kind, "name": driver.name, "given": driver.given},
         "calls": schedule.calls,
         "each": schedule.each,
-        "gradients": True,
+        "gradients": not schedule.captured,
         "lines": lines,
         "device": device,
     }
@@ -174,22 +176,15 @@ def job_of(program: Program, schedule: Schedule, backend: str, *, lines: bool, d
         job["driver"]["ahead"] = True
     if driver.plain:
         job["driver"]["plain"] = True
-    if program.in_cells:
-        job["in_cells"] = True
     if schedule.repeat > 1:
         job["repeat"] = schedule.repeat
-    if schedule.alone:
-        job["alone"] = schedule.alone
-    if schedule.logged:
-        job["logged"] = True
     if not schedule.cached:
         job["cached"] = False
-    if schedule.opcheck:
-        job["opcheck"] = True
-    if schedule.group:
-        job["group"] = True
     if schedule.follow is not None:
         job["follow"] = [list(region) for region in schedule.follow]
+    wanted = {"in_cells": program.in_cells, "alone": schedule.alone, "logged": schedule.logged}
+    wanted |= {"opcheck": schedule.opcheck, "group": schedule.group, "captured": schedule.captured}
+    job |= {name: value for name, value in wanted.items() if value}
     if schedule.changes:
         job["changes"] = [change._asdict() for change in schedule.changes]
     return job

@@ -97,7 +97,7 @@ def _failure(one: Again) -> str:
 def varied_enough(suspect: Suspect, arms: Arms) -> bool:
     """Whether what a finding is about had so many values that torch would have had to compile anew, or to give up."""
     calls = [call for _, call in own_calls(suspect, arms.eager, arms)]
-    changes = sum(_varies(suspect, calls, index) for index in range(1, len(calls)))
+    changes = sum(varies(suspect, calls, index) for index in range(1, len(calls)))
     return changes + 1 >= _ENOUGH.get(suspect.experiment, 2)
 
 
@@ -176,7 +176,7 @@ def _is_same(wanted: tuple[str, ...], source: tuple[str, ...], least: int) -> bo
     return common >= least and wanted[-common:] == source[-common:]
 
 
-def _varies(suspect: Suspect, calls: Sequence[Mapping[str, Any]], index: int) -> bool:
+def varies(suspect: Suspect, calls: Sequence[Mapping[str, Any]], index: int) -> bool:
     """Whether what a finding is about is another one in a call than in the one before."""
     subject = suspect.subject
     before, now = (call.get("inputs", {}) for call in calls[index - 1 : index + 1])

@@ -5,22 +5,41 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.confirm.drivers import DIRECT
-from nonstrict.confirm.programs import MAX_CALLS, Change, Schedule
+from nonstrict.confirm.programs import EAGER, MAX_CALLS, Change, Schedule, whole, widened
 from nonstrict.findings import Status
 from nonstrict.rules.expectation import Experiment, Trait
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nonstrict.confirm.arms import ArmRunner
     from nonstrict.confirm.judging import Judgement
+    from nonstrict.confirm.programs import Program
     from nonstrict.confirm.suspects import Suspect
 
 #: Calls that are followed for each further function, and in all.
 _MORE_CALLS, MOST_CALLS = 4, 60
 #: Reasons of experiments that compared something.
 _COMPARED = frozenset(
-    {"shared", "blocked", "insensitive", "few-values", "other-guard", "eager-nondeterministic", "differs-before"}
+    {
+        *("shared", "blocked", "insensitive", "few-values", "few-runs", "other-guard", "no-cuda-graphs"),
+        *("unclear-owner", "eager-nondeterministic", "differs-before"),
+    }
 )
+
+
+def loadable(arms: ArmRunner, program: Program, schedule: Schedule) -> Schedule:
+    """The schedule with as much of the file as it takes to load it."""
+    widenings = (widened, whole) if arms.limits.full_import else (widened,)
+    for widen in (None, *widenings):
+        of = schedule.program or program
+        candidate = schedule._replace(driver=widen(of, schedule.driver)) if widen else schedule
+        for lines in (False, True):
+            arms.start(program, candidate, EAGER, lines=lines)
+        eager = arms.trace(program, candidate, EAGER)
+        if eager["calls"] or not eager.get("failure"):
+            return candidate
+    return schedule
 
 
 def in_turn(schedule: Schedule, changes: Sequence[Change]) -> Schedule:

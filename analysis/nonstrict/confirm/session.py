@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from nonstrict.confirm import staleness
+from nonstrict.confirm import cuda_graphs, staleness
 from nonstrict.confirm.arms import FAKE, ArmRunner, Limits, Runner
 from nonstrict.confirm.attribution import fits
 from nonstrict.confirm.belonging import by_own, foreign_calls, own_regions, region_of, without_failing
@@ -33,11 +33,9 @@ from nonstrict.confirm.programs import (
     Schedule,
     drivers_for,
     tests_for,
-    whole,
-    widened,
 )
 from nonstrict.confirm.project import Project
-from nonstrict.confirm.scheduling import calls_for, in_region, in_turn, is_idle, is_trial, varying
+from nonstrict.confirm.scheduling import calls_for, in_region, in_turn, is_idle, is_trial, loadable, varying
 from nonstrict.confirm.sensitivity import reached
 from nonstrict.confirm.setting import inputs_of
 from nonstrict.confirm.told import Told, Unexplained, says_more
@@ -122,6 +120,7 @@ class Session:
         """The judgements of the suspects of the program, by their numbers."""
         suspects = [named_by_text(self._program, suspect) for suspect in suspects]
         self._told = {suspect.number: Told(unanswered("inputs")) for suspect in suspects}
+        suspects = self._runnable(suspects)
         drivers = {suspect.number: self._drivers(suspect) for suspect in suspects}
         for rank in range(max(map(len, drivers.values()), default=0)):
             for driver in self._wanted(drivers, rank):
@@ -144,6 +143,13 @@ class Session:
         if self._arms.tampered:
             self._take_back(suspects)
         return self._told
+
+    def _runnable(self, suspects: Sequence[Suspect]) -> list[Suspect]:
+        """The findings of which a run on the device can tell; of the others it is said that none can."""
+        left, beyond = cuda_graphs.divided(suspects, device := self._arms.limits.device)
+        for suspect in beyond:
+            self._tell(suspect.number, Told(unanswered("needs-cuda", cuda_graphs.NEEDS_GPU), device=device))
+        return left
 
     def _hold(self, suspect: Suspect, suspects: Sequence[Suspect]) -> None:
         """Let go of a verdict that rests on an error which comes without the finding too, unless others bring that."""
@@ -291,7 +297,7 @@ class Session:
 
     def _try(self, schedule: Schedule, suspects: Sequence[Suspect]) -> Schedule:
         """The same for a schedule; returns the one that loads."""
-        schedule = self._groups.given(self._loadable(schedule))
+        schedule = self._groups.given(loadable(self._arms, self._program, schedule))
         if self.eager(schedule)["calls"]:
             self._judge(schedule, suspects)
         else:
@@ -354,26 +360,13 @@ class Session:
         direct = bool(schedule.alone) or schedule.driver.kind in DIRECT
         return change_of(self._program, suspect, self.eager(schedule).get("files", ()), direct=direct)
 
-    def _loadable(self, schedule: Schedule) -> Schedule:
-        """The schedule with as much of the file as it takes to load it."""
-        widenings = (widened, whole) if self._arms.limits.full_import else (widened,)
-        for widen in (None, *widenings):
-            program = schedule.program or self._program
-            candidate = schedule._replace(driver=widen(program, schedule.driver)) if widen else schedule
-            for lines in (False, True):
-                self._arms.start(self._program, candidate, EAGER, lines=lines)
-            eager = self._arms.trace(self._program, candidate, EAGER)
-            if eager["calls"] or not eager.get("failure"):
-                return candidate
-        return schedule
-
     def _follow_up(self, schedule: Schedule, suspect: Suspect, suspects: Sequence[Suspect]) -> None:
         """Another schedule where the first one was blind for a finding.
 
         Where others stood in the way, its function is compiled by itself; where eager code showed nothing yet, there
         are more calls, a change of its subject before one of them, and for what only tells the world, all of logging.
         """
-        if suspect.experiment in VARIED:
+        if suspect.experiment in VARIED | cuda_graphs.ASKED:
             self._vary(schedule, suspect, suspects)
             return
         reason = self._told[suspect.number].judgement.reason
@@ -409,8 +402,13 @@ class Session:
     def _vary(self, schedule: Schedule, suspect: Suspect, suspects: Sequence[Suspect]) -> None:
         """More calls of the program's; then as many as torch compiles one function for, with another value in each.
 
-        Where the calls are ours, they differ in what the finding is about alone.
+        Where the calls are ours, they differ in what the finding is about alone. Of those the program keeps no results.
         """
+        if suspect.experiment in cuda_graphs.ASKED:
+            reason = self._told[suspect.number].judgement.reason
+            if reason == "few-runs" and suspect.experiment is Experiment.UNGRAPHED:
+                self._judge(schedule._replace(repeat=_REPEATS), suspects, only=(suspect,))
+            return
         driver = schedule.driver
         own = driver.given if driver.kind in GIVEN else ""
         given = differing_calls(schedule.program or self._program, suspect, own, MAX_CALLS)
@@ -442,7 +440,7 @@ class Session:
             return {}  # what was left out is needed
         for backend, lines in ((EAGER, False), (EAGER, True), *plain):
             arms.start(program, schedule, backend, lines=lines)
-        uncached = schedule._replace(cached=False) if any(one.experiment in staleness.ASKED for one in asked) else None
+        stale = any(one.experiment in staleness.ASKED for one in asked)
         checked = schedule._replace(opcheck=True) if any(map(is_asked, asked)) else None
         eager = arms.trace(program, schedule, EAGER)
         control = arms.trace(program, schedule, EAGER, lines=True)
@@ -460,11 +458,14 @@ class Session:
             compiled[backend] = arms.trace(program, schedule, backend)
             final = len(compiled) == len(backends)
             # Later than the run with the caches, which compiles its kernels.
-            without = arms.trace(program, uncached, INDUCTOR) if final and uncached is not None else None
-            judgements = judge(suspects, Arms(eager, control, compiled, foreign, without))
+            without = arms.trace(program, schedule._replace(cached=False), INDUCTOR) if final and stale else None
+            places = cuda_graphs.places_of(asked) if final else ()
+            graphs = arms.captured(program, schedule, places) if places else None
+            judgements = judge(suspects, Arms(eager, control, compiled, foreign, without, graphs))
             told = {
                 s.number: by_own(program, schedule, s, in_region(s, schedule, judgements[s.number]), eager)
                 for s in asked
+                if final or s.experiment not in cuda_graphs.ASKED
             }
             if final and checked is not None:
                 second = arms.trace(program, checked, EAGER)

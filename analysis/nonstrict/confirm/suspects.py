@@ -30,7 +30,7 @@ class Suspect(NamedTuple):
     `marked_line` the line of its marker. A function that `implements` an operator stays what it was: only calls of the
     operator run it as one. With `gives_up` the finding says that torch compiles nothing of the function after it, where
     it is `hidden`, that torch does not come to it. `output` is where what it is about is told. `fixes` are the ways to
-    mend it.
+    mend it. `about` is what of its experiment it is about, where that is more than one thing.
     """
 
     number: int
@@ -53,6 +53,7 @@ class Suspect(NamedTuple):
     output: Output = Output.NONE
     end_column: int = -1
     fixes: tuple[LocatedFix, ...] = ()
+    about: str = ""
 
     @property
     def experiment(self) -> Experiment:
@@ -113,6 +114,7 @@ def suspect_of(
         gives_up=diagnostic.gives_up,
         hidden=diagnostic.hidden,
         output=diagnostic.output,
+        about=diagnostic.about,
     )
 
 

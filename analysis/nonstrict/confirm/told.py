@@ -17,6 +17,7 @@ _REASONS = (
     "inputs",
     "timeout",
     "memory",
+    "gpu-memory",
     "processes",
     "load",
     "line-not-reached",
@@ -26,6 +27,8 @@ _REASONS = (
     "shared",
     "blocked",
     "few-values",
+    "few-runs",
+    "unclear-owner",
     "other-guard",
     "insensitive",
 )

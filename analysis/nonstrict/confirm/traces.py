@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nonstrict.confirm.fingerprints import Numbers, Unlike, numbers_of
 from nonstrict.confirm.numbers import Difference, difference
 from nonstrict.confirm.outputs import unlike_events, unlike_streams
-from nonstrict.confirm.refusals import refused_by_sandbox
+from nonstrict.confirm.refusals import out_of_gpu_memory, refused_by_sandbox
 from nonstrict.confirm.spans import Span
 from nonstrict.rules.expectation import Channel
 
@@ -75,11 +75,18 @@ _TOLD_AS_TEXT = frozenset({Channel.OUTPUT, Channel.STATE, Channel.ARGUMENTS})
 _INCOMPLETE = frozenset({"NameError", "UnboundLocalError", "ModuleNotFoundError", "ImportError"})
 
 
+class Captured(NamedTuple):
+    """A run of Inductor with the CUDA graphs that the program asks for, and one of eager code as its control."""
+
+    eager: Mapping[str, Any]
+    inductor: Mapping[str, Any]
+
+
 class Arms(NamedTuple):
     """The traces of one schedule: `compiled` by backend. `control` is a second eager run, with the lines executed.
 
     `foreign` says by number of call which suspects it has nothing to do with, by their numbers. `uncached` is a second
-    run of Inductor, without the caches of torch, where that was asked for.
+    run of Inductor, without the caches of torch, and `captured` one with CUDA graphs, where that was asked for.
     """
 
     eager: Mapping[str, Any]
@@ -87,6 +94,7 @@ class Arms(NamedTuple):
     compiled: Mapping[str, Mapping[str, Any]]
     foreign: Mapping[int, frozenset[int]] = {}
     uncached: Mapping[str, Any] | None = None
+    captured: Captured | None = None
 
 
 def divergences(eager: Mapping[str, Any], compiled: Mapping[str, Any]) -> list[Divergence]:
@@ -154,6 +162,8 @@ def given_otherwise(eager: Mapping[str, Any], compiled: Mapping[str, Any]) -> in
 def _of_errors(index: int, left: Mapping[str, Any], right: Mapping[str, Any]) -> Divergence | None:
     """The divergence of a call that raises in one arm, or raises something else in the other."""
     if "error" in left and refused_by_sandbox(left["error"]):
+        return None
+    if any("error" in one and out_of_gpu_memory(one["error"]) for one in (left, right)):
         return None
     if "error" in right:
         if "error" in left and _type_of(left) in {_type_of(right), *_INCOMPLETE}:
@@ -274,6 +284,8 @@ def _of_gradients(left: Mapping[str, Any] | None, right: Mapping[str, Any] | Non
         return
     if "of" not in right:
         error = right["error"]
+        if not isinstance(error, str) and out_of_gpu_memory(error):
+            return
         text = error if isinstance(error, str) else cause_of(error).message
         if any(value is not None for value in left["of"].values()):
             yield Divergence(Channel.GRADIENTS, index, "gradients", text, paths=tuple(left["of"]))

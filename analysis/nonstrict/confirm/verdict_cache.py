@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 _FORMAT = 6
 #: Verdicts that say something about the machine of the moment, and are not kept.
-_PASSING = frozenset({"timeout", "crash", "memory", "processes", "sandbox", "tampered", "dead", "cancelled", "lost"})
+_PASSING = frozenset(
+    {"timeout", "crash", "memory", "gpu-memory", "processes", "sandbox", "tampered", "dead", "cancelled", "lost"}
+)
 
 
 class Recalled(NamedTuple):

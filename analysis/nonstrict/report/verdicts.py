@@ -138,8 +138,28 @@ REASONS = {
     ),
     "needs-cuda": Reason(
         "needs a GPU",
-        "{function} needs a GPU, and this machine has none that torch can use",
-        "confirm it on a machine with one",
+        "{function} needs a CUDA GPU, and experiments run on the CPU here",
+        "confirm it with `--device cuda`, on a machine with a GPU that torch can use",
+    ),
+    "gpu-memory": Reason(
+        "GPU memory",
+        "the experiment needed more memory of the GPU than was free",
+        "free some, or give smaller inputs with `# nonstrict: inputs(...)`",
+    ),
+    "few-runs": Reason(
+        "few runs",
+        "{function} is not called often enough to run a CUDA graph that was recorded",
+        "call it at least three times with the same sizes: torch warms up first, then records",
+    ),
+    "no-cuda-graphs": Reason(
+        "no CUDA graphs",
+        "torch makes no CUDA graph of {function} in this run",
+        "see what it says with `TORCH_LOGS=cudagraphs`, and confirm again without that",
+    ),
+    "unclear-owner": Reason(
+        "unclear owner",
+        "results of {function} are overwritten, and nobody knows whether the program still holds them",
+        "torch holds them too: look at whether they are used after the next call",
     ),
     "torch-too-old": Reason(
         "torch too old",
@@ -162,11 +182,14 @@ _RESULTS = {
     "graph-break": "graph break",
     "not-compiled": "nothing compiled",
     "recompiled": "compiled again",
+    "overwritten": "result overwritten",
+    "ungraphed": "no CUDA graph",
+    "recorded-anew": "CUDA graph for each value",
     "not-run": "not run",
 }
 #: Results that speak for a status; the backends that gave them are named in its sentence.
 _SPEAKING = {
-    Status.CONFIRMED: ("silent-wrong", "effect-lost", "error", "graph-break", "not-compiled", "recompiled"),
+    Status.CONFIRMED: tuple(result for result in _RESULTS if result not in {"same", "not-run"}),
     Status.REFUTED: ("same",),
 }
 
@@ -251,6 +274,9 @@ def counted(diagnostics: Sequence[Diagnostic]) -> str:
     parts = [f"{count:,} {status}" for status, count in numbers.items()]
     if parts and without:
         parts.append(f"{without:,} without experiment")
+    on_gpu = sum(one.verdict is not None and one.verdict.reason == "needs-cuda" for one in diagnostics)
+    if on_gpu:
+        parts.append(f"{on_gpu:,} of them for want of a GPU (`--device cuda`)")
     return ", ".join(parts)
 
 

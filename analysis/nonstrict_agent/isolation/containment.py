@@ -8,6 +8,8 @@ from typing import TypedDict
 
 MEBI = 1 << 20
 GIBI = 1 << 30
+#: What work on a GPU may use of the machine's memory: CUDA and its libraries take a part of it.
+GPU_MEMORY = 12 * GIBI
 TEMPORARY_PREFIX = "nonstrict-job-"
 """How directories for temporary files of work begin; the process id of its supervisor follows."""
 
@@ -60,7 +62,8 @@ class Containment:
     machine's files only some are seen (`sight`): `visible` paths are in addition, and `hidden` ones read as empty
     (copy-on-write) or are refused (deny), as are the places where secrets are usually kept. `directory` is where the
     work starts, which is visible; None keeps the current one. `seconds` are of wall-clock time. `memory` (bytes)
-    is what the work may use on top of what the process holds already; `scratch` (bytes) bounds the files written in
+    is what the work may use on top of what the process holds already. With `gpu` only what it really takes counts: CUDA
+    maps a great deal more. `scratch` (bytes) bounds the files written in
     memory; `output` (bytes) bounds the result. `printed` is how many of the last bytes of stdout and stderr are
     reported (0: the two are `/dev/null`); `processes` counts those of the work at any one time.
     """
@@ -72,6 +75,7 @@ class Containment:
     directory: str | None = None
     seconds: float = 60.0
     memory: int = 4 * GIBI
+    gpu: bool = False
     scratch: int = GIBI
     file_size: int = GIBI
     processes: int = 64

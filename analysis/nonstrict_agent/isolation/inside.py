@@ -11,7 +11,7 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from nonstrict_agent.isolation import landlock, limits, namespaces, seccomp
+from nonstrict_agent.isolation import accelerators, landlock, limits, namespaces, seccomp
 from nonstrict_agent.isolation.containment import Tier
 from nonstrict_agent.isolation.overlay import DEVICES
 from nonstrict_agent.isolation.system_calls import SetupError
@@ -27,7 +27,6 @@ _MESSAGE = 2000
 _LESS_URGENT = 10
 """How much nicer work is than its supervisor, which must get a turn among many processes."""
 _NODES = [(f"/dev/{name}", landlock.DEVICE) for name in DEVICES]
-_ACCELERATOR_PATHS = ("/dev/nvidia", "/dev/dri", "/dev/kfd", "/dev/accel")
 
 
 def run(
@@ -179,5 +178,5 @@ def _rules_of_denial(writable: tuple[str, ...], sight: Sight) -> list[tuple[str,
 
 
 def _accelerators() -> list[tuple[str, int]]:
-    devices = [f"/dev/{name}" for name in sorted(os.listdir("/dev"))]
-    return [(path, landlock.DEVICE) for path in devices if path.startswith(_ACCELERATOR_PATHS)]
+    names = (name for name in sorted(os.listdir("/dev")) if name.startswith(accelerators.NAMES))
+    return [(f"/dev/{name}", landlock.DEVICE) for name in names]

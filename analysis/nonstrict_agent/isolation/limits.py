@@ -26,8 +26,10 @@ def limit(containment: Containment, others: int | None) -> None:
     _set(resource.RLIMIT_CORE, 0)
     _set(resource.RLIMIT_FSIZE, containment.file_size)
     _set(resource.RLIMIT_NOFILE, _DESCRIPTORS)
-    _set(resource.RLIMIT_CPU, math.ceil(containment.seconds) + _GRACE)
-    _set(resource.RLIMIT_DATA, data_size() + containment.memory)
+    # Threads of CUDA wait by running.
+    _set(resource.RLIMIT_CPU, math.ceil(containment.seconds * (2 if containment.gpu else 1)) + _GRACE)
+    if not containment.gpu:
+        _set(resource.RLIMIT_DATA, data_size() + containment.memory)
     if others is not None:
         _set(resource.RLIMIT_NPROC, others + containment.processes * _THREADS_PER_PROCESS)
     if hasattr(resource, "RLIMIT_MSGQUEUE"):

@@ -11,6 +11,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
+from nonstrict_agent.isolation import accelerators
 from nonstrict_agent.isolation.namespaces import (
     BIND,
     NO_DEVICES,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from nonstrict_agent.isolation.sight import Sight
 
 DEVICES = ("null", "zero", "full", "random", "urandom")
-_ACCELERATORS = ("nvidia", "dri", "kfd", "accel")
 _LINKS = {"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2"}
 _SPECIAL = {"proc", "sys", "dev"}
 _TEMPORARY = {"/tmp", "/var/tmp"}  # noqa: S108 - names of places, nothing is opened
@@ -210,7 +210,7 @@ class View:
         for name, target in _LINKS.items():
             os.symlink(target, f"/new/dev/{name}")
         for name in sorted(os.listdir("/old/dev")):
-            if name in DEVICES or name.startswith(_ACCELERATORS):
+            if name in DEVICES or name.startswith(accelerators.NAMES):
                 real, shown = f"/old/dev/{name}", f"/new/dev/{name}"
                 if os.path.isdir(real):
                     os.mkdir(shown)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import glob
+import mmap
 import os
 import signal
 import subprocess
@@ -68,6 +69,23 @@ def test_allocating_without_end_is_a_memory_error(run: Runner) -> None:
     answer = run(work)
     assert answer["raised"]["type"] == "MemoryError"
     assert answer["memory_mb"] * MEBI < resident() + 2 * SMALL
+
+
+def test_work_on_a_gpu_may_map_what_it_does_not_touch(run: Runner) -> None:
+    def mapped() -> int:
+        return len(mmap.mmap(-1, SMALL + 100 * MEBI, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
+
+    # As CUDA does. What is really taken is added up by who watches.
+    assert "raised" in run(mapped)
+    assert run(mapped, gpu=True)["result"] == SMALL + 100 * MEBI
+
+    def taken() -> None:
+        kept: list[bytes] = []
+        while True:
+            kept.append(b"x" * MEBI)
+            time.sleep(0.001)
+
+    assert run(taken, gpu=True)["exit"]["reason"] == "memory"
 
 
 def test_memory_of_several_processes_is_added_up(run: Runner) -> None:

@@ -1,0 +1,322 @@
+"""What torch does about CUDA graphs in a run, held against the findings that foretell it (NST807, NST808).
+
+A kept result is *overwritten* if a later call makes another one of it, puts one of its own in the same memory, or
+leaves it unreadable, and the program still holds it when the next call begins; eager code is the control. That a region
+runs without CUDA graphs is what torch says itself, with the line that is to blame; that one is prepared for each value
+is counted. Agreement means something only where CUDA graphs were recorded and run.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nonstrict.confirm import evidence
+from nonstrict.confirm.numbers import leaf_difference
+from nonstrict.confirm.recompiling import own_calls, varies
+from nonstrict.confirm.sensitivity import changed, reached
+from nonstrict.confirm.traces import cause_of
+from nonstrict.findings import Status
+from nonstrict.program.contracts.regions.capturing import CHANGED, Part
+from nonstrict.rules.expectation import ON_GPU, Experiment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from nonstrict.confirm.suspects import Suspect
+    from nonstrict.confirm.traces import Arms, Captured
+
+#: The findings that are about CUDA graphs.
+ASKED = ON_GPU
+GPU = "cuda"
+NEEDS_GPU = "torch makes CUDA graphs on a GPU only"
+#: What torch 2.13 says of a result that is gone (`format_dealloc_msg` in `torch/_inductor/cudagraph_trees.py`), and
+#: behind which words it names the line that computed it. Of a gradient it has other words.
+_GONE = re.compile(r"accessing tensor output of CUDAGraphs[^.]*")
+_MADE_IN = re.compile(r"line \d+, in (\w+)")
+_STEP = re.compile(r"\w+")
+_NOTHING: Mapping[str, Any] = {}
+_OF_CPU = ("cpu device",)
+_OF_DATA = ("incompatible op", "cpu device")
+#: How the reasons of torch 2.13 begin that fit what a finding is about, where they name no line.
+_FITTING: Mapping[str, tuple[str, ...]] = {
+    CHANGED: ("mutated inputs",),
+    **{part.name: _OF_CPU for part in Part if part.is_on_cpu},
+    Part.COPIED_BACK.name: _OF_CPU,
+    Part.CONDITION.name: ("control flow operator",),
+    Part.SELECTED.name: _OF_DATA,
+    Part.COUNTED.name: _OF_DATA,
+    Part.OTHER_GPU.name: ("multiple devices",),
+    Part.DATA.name: ("input storage mutation",),
+    Part.DYNAMIC.name: ("graph with symbolic shapes",),
+    Part.CPP_WRAPPER.name: ("cpp-wrapper",),
+}
+#: Warm-ups that are repeated for a pending backward pass, with nothing recorded, which are no coincidence.
+_WAITING = 2
+
+
+class Answer(NamedTuple):
+    """What CUDA graphs say of a finding: a judgement without the circumstances, and what Inductor did, as a word."""
+
+    status: Status
+    reason: str = ""
+    evidence: str = ""
+    result: str = "not-run"
+
+
+class _Seen(NamedTuple):
+    """Something that shows a finding, in a call of the run."""
+
+    call: int
+    text: str
+
+
+def divided(suspects: Sequence[Suspect], device: str) -> tuple[list[Suspect], list[Suspect]]:
+    """The findings of which a run on a device can tell, and those of which none can."""
+    beyond = [suspect for suspect in suspects if suspect.experiment in ASKED and device != GPU]
+    return [suspect for suspect in suspects if suspect not in beyond], beyond
+
+
+def places_of(suspects: Iterable[Suspect]) -> frozenset[tuple[str, int]]:
+    """The lines of the findings that are about CUDA graphs."""
+    return frozenset(place for suspect in suspects if suspect.experiment in ASKED for place in suspect.places)
+
+
+def answer(suspect: Suspect, arms: Arms) -> Answer:
+    """What a run with CUDA graphs says of a finding; nothing where there was none."""
+    captured = arms.captured
+    if captured is None:
+        return _open("needs-cuda", NEEDS_GPU)
+    own = [call for _, call in own_calls(suspect, captured.inductor, arms)]
+    if suspect.experiment is Experiment.OVERWRITTEN:
+        seen = _overwritten(suspect, captured, arms, own)
+    else:
+        seen = _ungraphed(suspect, own)
+    if seen is not None:
+        return seen
+    if failure := captured.inductor.get("failure") or captured.eager.get("failure"):
+        reason = captured.inductor.get("reason") or captured.eager.get("reason")
+        return _open(str(reason or "load"), str(failure))
+    return _unshown(suspect, captured, arms, own)
+
+
+def _open(reason: str, told: str = "") -> Answer:
+    return Answer(Status.INCONCLUSIVE, reason, told)
+
+
+def _confirmed(text: str, result: str) -> Answer:
+    return Answer(Status.CONFIRMED, "", text, result)
+
+
+def _unshown(suspect: Suspect, captured: Captured, arms: Arms, own: Sequence[Mapping[str, Any]]) -> Answer:
+    """Refuted or inconclusive, where nothing shows the finding."""
+    if not reached(suspect, captured.eager):
+        return _open("line-not-reached")
+    if stopped := _stopped(captured):
+        return _open("blocked", stopped)
+    if not own:
+        return _open("not-compiled")
+    if not any("graphed" in call for call in own):
+        return _open("torch-too-old")
+    counts = _counts(own)
+    if not counts["warmed"] + counts["recorded"] + counts["replayed"]:
+        return _open("no-cuda-graphs", _why_none(own))
+    if suspect.experiment is Experiment.UNGRAPHED and not _is_tried(suspect, captured, arms):
+        return _open("few-values")
+    if not counts["replayed"]:
+        return _open("few-runs", f"{_calls(len(own))}, {counts['recorded']} recorded, none run again")
+    if suspect.experiment is Experiment.OVERWRITTEN:
+        if told := _unclear(suspect, captured, arms):
+            return _open("unclear-owner", told)
+        told = "and no result that the program keeps was overwritten"
+    else:
+        if (told := _unplaced(own)) is not None:
+            return _open("no-cuda-graphs", told)
+        told = "torch leaves nothing out for it, and prepares none for each value"
+    return Answer(Status.REFUTED, "", f"CUDA graphs ran in {_calls(len(own))}, {told}", "same")
+
+
+def _stopped(captured: Captured) -> str:
+    """Which error of a call keeps the run from going on as eager code does; empty if none does."""
+    pairs = zip(captured.eager.get("calls", ()), captured.inductor.get("calls", ()), strict=False)
+    for number, (eager, compiled) in enumerate(pairs):
+        if "error" in compiled and "error" not in eager:
+            cause = cause_of(compiled["error"])
+            return f"call {number + 1} raises {cause.type}: {evidence.cut(cause.message)}"
+    return ""
+
+
+def _counts(calls: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    names = ("begun", "warmed", "waiting", "recorded", "replayed", "skips", "told")
+    return {name: sum(int(call.get("graphed", {}).get(name, 0)) for call in calls) for name in names}
+
+
+def _reasons(call: Mapping[str, Any], kind: str) -> Iterator[tuple[str, frozenset[tuple[str, int]]]]:
+    """Why torch runs something without CUDA graphs, with the user's lines that it names."""
+    for one in call.get("graphed", {}).get(kind, ()):
+        yield str(one["text"]), frozenset((str(path), int(line)) for path, line in one["lines"])
+
+
+def _why_none(own: Sequence[Mapping[str, Any]]) -> str:
+    """Why no CUDA graph was made in any call, as torch says."""
+    told = (text for kind in ("skipped", "apart") for call in own for text, _ in _reasons(call, kind))
+    return next(told, "")
+
+
+def _calls(number: int) -> str:
+    return f"{number} call{'s' if number != 1 else ''}"
+
+
+# -- results that are overwritten ----------------------------------------------------------------------------------
+
+
+def _overwritten(suspect: Suspect, captured: Captured, arms: Arms, own: Sequence[Mapping[str, Any]]) -> Answer | None:
+    """What was overwritten of the results of the region, in the first call that did it."""
+    numbers = {number for number, _ in own_calls(suspect, captured.inductor, arms)}
+    calls = captured.inductor["calls"]
+    eager = captured.eager.get("calls", ())
+    for number, call in enumerate(calls):
+        control = eager[number] if number < len(eager) else _NOTHING
+        seen = _changed_by(number, call, control, numbers) or _raised_in(number, call, control, suspect, numbers)
+        if seen is not None:
+            return _confirmed(seen.text, "overwritten")
+    if told := _ended(suspect, captured):
+        return _confirmed(told, "overwritten")
+    counts = _counts(own)
+    if counts["waiting"] >= _WAITING and not counts["recorded"] + counts["replayed"]:
+        told = "torch waits for the backward pass of an earlier result, and records no CUDA graph"
+        return _confirmed(f"{told} in {_calls(len(own))}", "ungraphed")
+    return None
+
+
+def _changed_by(number: int, call: Mapping[str, Any], control: Mapping[str, Any], own: set[int]) -> _Seen | None:
+    """A kept result of the region that a call changed, and did not change in eager code."""
+    known = {one["of"] for one in control.get("overwritten", ())}
+    for one in call.get("overwritten", ()):
+        of = int(one["of"])
+        if of not in own or of in known:
+            continue
+        if "error" in one:
+            if gone := _GONE.search(str(one["error"])):
+                told = f"the result of call {of + 1} cannot be read after call {number + 1}: torch raises"
+                return _Seen(number, f"{told}: {gone[0]}")
+        elif one.get("shared"):
+            if call.get("graphed", {}).get("replayed"):
+                return _Seen(number, f"the results of call {of + 1} and of call {number + 1} have the same memory")
+        elif "was" in one and (gap := leaf_difference(one["was"], one["now"])) is not None:
+            told = f"the result of call {of + 1} reads as another after call {number + 1}"
+            return _Seen(number, f"{told}: {gap.eager}, then {gap.compiled}")
+    return None
+
+
+def _unclear(suspect: Suspect, captured: Captured, arms: Arms) -> str:
+    """The first result of the region that was overwritten, and that torch holds too; empty if there is none."""
+    own = {number for number, _ in own_calls(suspect, captured.inductor, arms)}
+    for number, call in enumerate(captured.inductor["calls"]):
+        for one in call.get("overwritten", ()):
+            if one.get("unclear") and int(one["of"]) in own:
+                return (
+                    f"call {number + 1} overwrites the result of call {int(one['of']) + 1}, which torch holds as well"
+                )
+    return ""
+
+
+def _raised_in(
+    number: int, call: Mapping[str, Any], control: Mapping[str, Any], suspect: Suspect, own: set[int]
+) -> _Seen | None:
+    """A call that was given a result of the region which was overwritten by then."""
+    gone = _gone(call["error"], suspect) if "error" in call and "error" not in control else ""
+    if not gone or not any(earlier < number for earlier in own):
+        return None
+    return _Seen(number, f"call {number + 1} reads a result that was overwritten: torch raises: {gone}")
+
+
+def _ended(suspect: Suspect, captured: Captured) -> str:
+    """Where the program stops because it reads such a result outside of regions; empty if it does not."""
+    stop, control = (trace.get("stop") or _NOTHING for trace in (captured.inductor, captured.eager))
+    if stop.get("kind") != "raised" or control.get("kind") == "raised":
+        return ""
+    if not (gone := _gone(stop["error"], suspect)):
+        return ""
+    lines = cause_of(stop["error"]).lines
+    where = f"line {lines[-1][1]}" if lines else "the program"
+    return f"{where} reads a result that was overwritten: torch raises: {gone}"
+
+
+def _gone(error: Mapping[str, Any], suspect: Suspect) -> str:
+    """The words of torch that a result of the region is gone, in an error; empty if it says no such thing.
+
+    It names the line that computed the result: one that names other functions alone is about another region.
+    """
+    for link in error["links"]:
+        if found := _GONE.search(str(link["message"])):
+            made = set(_MADE_IN.findall(str(link["message"])))
+            # A module is known by its class, and computes in its `forward`.
+            own = {suspect.function.rpartition(".")[2], "forward"}
+            return found[0] if not made or made & own else ""
+    return ""
+
+
+# -- regions without CUDA graphs, or with too many -----------------------------------------------------------------
+
+
+def _ungraphed(suspect: Suspect, own: Sequence[Mapping[str, Any]]) -> Answer | None:
+    """What of a finding torch runs without CUDA graphs, or prepares one after the other for."""
+    for call in own:
+        for text, lines in _reasons(call, "skipped"):
+            if lines & suspect.places:
+                return _confirmed(f"torch runs it without CUDA graphs: {text}", "ungraphed")
+        for text, lines in _reasons(call, "apart"):
+            if lines & suspect.places:
+                return _confirmed(f"torch leaves it out of the CUDA graph: {text}", "ungraphed")
+    if told := _for_each_value(suspect, own):
+        return _confirmed(told, "recorded-anew")
+    fitting = next((text for text in _without_line(own) if text.startswith(_FITTING.get(suspect.about, ()))), "")
+    if fitting:
+        return _confirmed(f"torch runs `{suspect.function}` without CUDA graphs: {fitting}", "ungraphed")
+    return None
+
+
+def _without_line(own: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Why torch runs something without CUDA graphs, where it names no line of the user's."""
+    return (text for call in own for text, lines in _reasons(call, "skipped") if not lines)
+
+
+def _unplaced(own: Sequence[Mapping[str, Any]]) -> str | None:
+    """Why torch runs something without CUDA graphs that may be what a finding is about; None if there is no such."""
+    if (told := next(_without_line(own), None)) is not None:
+        return told
+    counts = _counts(own)
+    return "torch gives no reason" if counts["skips"] > counts["told"] else None
+
+
+def _for_each_value(suspect: Suspect, own: Sequence[Mapping[str, Any]]) -> str:
+    """That a CUDA graph is prepared where what the finding is about varies and nothing is compiled; "" if none is."""
+    begun = [index for index, call in enumerate(own) if call.get("graphed", {}).get("begun")]
+    later = [index for index in begun if index and varies(suspect, own, index)]
+    if not any(not own[index].get("compiled", {}).get("graphs") for index in later):
+        return ""
+    recorded = _counts(own)["recorded"]
+    told = f"torch prepares {len(begun)} CUDA graphs in {_calls(len(own))}, one for each value"
+    return f"{told}; {recorded} of them recorded so far"
+
+
+def _is_varied(suspect: Suspect, own: Sequence[Mapping[str, Any]]) -> bool:
+    return suspect.subject is not None and any(varies(suspect, own, index) for index in range(1, len(own)))
+
+
+def _is_tried(suspect: Suspect, captured: Captured, arms: Arms) -> bool:
+    """Whether eager code changed what the finding is about in place, or gave it several values."""
+    own = [call for _, call in own_calls(suspect, captured.eager, arms)]
+    subject = suspect.subject
+    return subject is None or _is_varied(suspect, own) or any(_is_written(suspect, call) for call in own)
+
+
+def _is_written(suspect: Suspect, call: Mapping[str, Any]) -> bool:
+    before, after = call.get("inputs", {}), call.get("arguments", {})
+    written = {path for path in {**before, **after} if before.get(path) != after.get(path)}
+    subject = suspect.subject
+    if subject is not None and subject.origin == "argument":
+        written = {path for path in written if _STEP.findall(path)[:1] == [subject.name]}
+        return bool(written)
+    return changed(suspect, {*call.get("state", {}), *written})
