@@ -8,22 +8,17 @@ from __future__ import annotations
 
 import ast
 import enum
-import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.facts.memo import remembered
+from nonstrict.facts.running_order import order_of
 from nonstrict.facts.scopes import FunctionNode, scope_of
-from nonstrict.facts.walk import children, walk
 from nonstrict.models.members import RETURNING_MODULE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-_Function = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_Comprehension = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_Loop = (ast.For, ast.AsyncFor, ast.While)
-#: What shows all variables of a function to others.
-_REVEALING = frozenset({"locals", "vars", "exec", "eval", "globals"})
+    from nonstrict.facts.texts import Text
+
 #: What gives a condition of two values, and says nothing of them.
 _IDENTITY = (ast.Is, ast.IsNot)
 
@@ -45,22 +40,6 @@ class Fate(NamedTuple):
 
     use: Use
     node: ast.AST
-
-
-class Text(NamedTuple):
-    """A part of a program that has variables of its own: the nodes in it, each with the one around."""
-
-    root: ast.AST
-    parents: Mapping[ast.AST, ast.AST]
-
-
-def text_of(root: ast.AST) -> Text:
-    """The text of a function, or of a module outside of definitions."""
-    return remembered(root, "_nonstrict_text", lambda node: Text(node, _parents(node)))
-
-
-def _parents(root: ast.AST) -> dict[ast.AST, ast.AST]:
-    return {child: node for node in walk(root) for child in children(node)}
 
 
 def fates(text: Text, node: ast.expr, looks: Callable[[ast.Call], bool]) -> list[Fate]:
@@ -162,7 +141,7 @@ class _Fates:
     def _is_shared(self, target: ast.Name) -> bool:
         """Whether a name is no variable of the text itself: of a class, another function or the module."""
         root = self._text.root
-        inner = next((one for one in self._around(target) if isinstance(one, (*_Function, ast.ClassDef))), None)
+        inner = next((one for one in self._around(target) if isinstance(one, (FunctionNode, ast.ClassDef))), None)
         if inner is not None and inner is not root:
             return True
         if isinstance(root, FunctionNode):
@@ -176,47 +155,21 @@ class _Fates:
 
     def loads(self, name: str, binding: ast.AST) -> None:
         """Collect what is done with a variable that a statement, or an expression in one, binds."""
-        way = [binding, *self._around(binding)]
-        for node in self._text.parents:
-            if not isinstance(node, ast.Name):
-                continue
-            if node.id in _REVEALING and isinstance(self._text.parents[node], ast.Call):
-                self._add(Use.ESCAPED, node)
-            elif node.id == name and isinstance(node.ctx, ast.Load) and self._reaches(way, node):
-                self.follow(node)
+        order = order_of(self._text.root)
+        for load in order.reached((name,), binding):
+            self.follow(load)
+        for node in order.nested:
+            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+                self._read_inside(node, binding)
+        if order.reveals:
+            self._add(Use.ESCAPED, binding)
 
-    def _reaches(self, way: Sequence[ast.AST], load: ast.Name) -> bool:
-        """Whether a variable that is bound at the end of a way may be read by a name with what it holds then."""
-        around = [load, *self._around(load)]
-        if any(_binds(one, load.id) for one in around if isinstance(one, _Comprehension)):
-            return False
-        inner = next((one for one in around if isinstance(one, _Function) and one is not self._text.root), None)
-        if inner is not None:
-            return inner in way or load.id not in scope_of(inner).local
-        common = next(one for one in way if one in around)
-        loops = [one for one in way[way.index(common) :] if isinstance(one, _Loop)]
-        again = [one for one in loops if not _binds(one, load.id)]
-        if again:
-            return True
-        if _position(load) < _position(way[0]) or (way[0] in around):
-            return False
-        if isinstance(common, (ast.If, ast.IfExp)):
-            return _side(common, way) == _side(common, around)
-        return not self._replaced(way, around)
-
-    def _replaced(self, way: Sequence[ast.AST], around: Sequence[ast.AST]) -> bool:
-        """Whether a statement between the two, in a block that is around the binding, binds the name anew."""
-        name: str = getattr(around[0], "id", "")
-        for inner, outer in itertools.pairwise(way):
-            for block in _blocks(outer):
-                if inner not in block:
-                    continue
-                for statement in block[block.index(inner) + 1 :]:
-                    if statement in around:
-                        return _binds(statement, name) and getattr(statement, "iter", None) not in around
-                    if isinstance(statement, ast.Assign) and any(_is_name(one, name) for one in statement.targets):
-                        return True
-        return False
+    def _read_inside(self, load: ast.Name, binding: ast.AST) -> None:
+        """Collect what a nested definition does with a variable of the text, if it is none of its own."""
+        inner = next((one for one in self._around(load) if isinstance(one, FunctionNode)), self._text.root)
+        is_own = isinstance(inner, FunctionNode) and inner is not self._text.root and load.id in scope_of(inner).local
+        if not is_own or inner in self._around(binding):
+            self.follow(load)
 
 
 def _only_asks(around: ast.AST | None, node: ast.expr) -> bool:
@@ -226,39 +179,6 @@ def _only_asks(around: ast.AST | None, node: ast.expr) -> bool:
     if isinstance(around, (ast.If, ast.While, ast.Assert)):
         return around.test is node
     return isinstance(around, (ast.UnaryOp, ast.FormattedValue, ast.Delete))
-
-
-def _binds(node: ast.AST, name: str) -> bool:
-    """Whether a loop or comprehension binds a name by its target."""
-    loops = node.generators if isinstance(node, _Comprehension) else [node]
-    return any(
-        _is_name(part, name)
-        for one in loops
-        if isinstance(one, (ast.For, ast.AsyncFor, ast.comprehension))
-        for part in walk(one.target)
-    )
-
-
-def _is_name(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
-
-
-def _position(node: ast.AST) -> tuple[int, int]:
-    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
-
-
-def _side(node: ast.AST, way: Sequence[ast.AST]) -> bool:
-    """Whether a way leads through the other branch of an `if`."""
-    other: object = getattr(node, "orelse", None)
-    inside = way[way.index(node) - 1] if way.index(node) else node
-    return inside in other if isinstance(other, list) else inside is other
-
-
-def _blocks(node: ast.AST) -> Iterator[list[ast.AST]]:
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(node, name, None)
-        if isinstance(block, list):
-            yield block
 
 
 def reads_of(text: Text, name: str, looks: Callable[[ast.Call], bool]) -> list[Fate]:

@@ -10,9 +10,9 @@ import ast
 import enum
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
-from nonstrict.facts.fates import Text, text_of
-from nonstrict.facts.running_order import Root, begin_of, end_of, order_of
+from nonstrict.facts.running_order import begin_of, end_of, order_of
 from nonstrict.facts.steps import ANY_ENTRY, entry, may_meet, steps_of
+from nonstrict.facts.texts import Root, Text, text_of
 from nonstrict.facts.walk import own_scope, walk
 
 if TYPE_CHECKING:

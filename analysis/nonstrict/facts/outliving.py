@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.facts.fates import Text, Use, fates, text_of
+from nonstrict.facts.fates import Use, fates
 from nonstrict.facts.holding import ADDING, Kept, consumer_of
-from nonstrict.facts.running_order import Order, Root, begin_of, end_of, order_of
+from nonstrict.facts.running_order import Order, begin_of, end_of, order_of
 from nonstrict.facts.scopes import FunctionNode, scope_of
+from nonstrict.facts.texts import Root, Text, text_of
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.operators import tensor_attribute, tensor_method
 

@@ -11,10 +11,9 @@ import itertools
 from bisect import bisect_right
 from typing import TYPE_CHECKING, TypeAlias
 
-from nonstrict.facts.fates import text_of
 from nonstrict.facts.memo import remembered
-from nonstrict.facts.scopes import FunctionNode
 from nonstrict.facts.steps import steps_of
+from nonstrict.facts.texts import Root, text_of
 from nonstrict.facts.walk import own_scope, walk
 
 if TYPE_CHECKING:
@@ -22,12 +21,14 @@ if TYPE_CHECKING:
 
     from nonstrict.facts.steps import Steps
 
-Root = FunctionNode | ast.Module
 Loop = ast.For | ast.AsyncFor | ast.While
 _BRANCHING = (ast.If, ast.IfExp, ast.Try, ast.Match, ast.BoolOp)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _WITH_BLOCKS = (ast.stmt, ast.Module, ast.ExceptHandler, ast.match_case)
 _LEAVING = (ast.Break, ast.Return, ast.Raise)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+#: What shows all variables of a text to others.
+_REVEALING = frozenset({"locals", "vars", "exec", "eval", "globals"})
 _Position: TypeAlias = "tuple[int, int]"
 
 
@@ -42,17 +43,22 @@ class Order:
     def __init__(self, root: Root) -> None:
         """Find what reads and binds the variables of a text."""
         self._parents = text_of(root).parents
+        own = [*own_scope(root)]
+        #: What stands in nested definitions.
+        self.nested = [part for one in own if isinstance(one, _DEFINITIONS) for part in walk(one)]
+        #: Whether something shows all variables to others.
+        self.reveals = any(isinstance(one, ast.Call) and _reveals(one) for one in self._parents)
         self._ways: dict[ast.AST, list[ast.AST]] = {}
         self._around: dict[ast.AST, list[Loop]] = {}
         self._loads: dict[Steps, list[ast.expr]] = {}
         self._stores: dict[Steps, list[ast.AST]] = {}
-        for node in own_scope(root):
+        for node in own:
             if isinstance(node, (ast.Name, ast.Attribute)) and (steps := steps_of(node)):
                 if not isinstance(node.ctx, ast.Load):
                     self._stores.setdefault(steps, []).append(self._binding(node))
                 elif not self._is_of_comprehension(node, steps[0]):
                     self._loads.setdefault(steps, []).append(node)
-        conditions = [one for one in own_scope(root) if isinstance(one, ast.If) and one.orelse]
+        conditions = [one for one in own if isinstance(one, ast.If) and one.orelse]
         for stores in self._stores.values():
             stores += [one for one in conditions if all(_holds_any(part, stores) for part in (one.body, one.orelse))]
             stores.sort(key=end_of)
@@ -87,7 +93,9 @@ class Order:
         """The loops in whose rounds something runs, from inside out."""
         if node not in self._around:
             pairs = itertools.pairwise((node, *self.way(node)))
-            self._around[node] = [outer for inner, outer in pairs if isinstance(outer, Loop) and inner in outer.body]
+            self._around[node] = [
+                outer for inner, outer in pairs if isinstance(outer, Loop) and _is_each_round(outer, inner)
+            ]
         return self._around[node]
 
     def loads(self, steps: Steps) -> Sequence[ast.expr]:
@@ -192,6 +200,15 @@ class Order:
     def shares_loop(self, one: ast.AST, other: ast.AST) -> bool:
         """Whether one loop runs both in each round."""
         return not {*self.loops(one)}.isdisjoint(self.loops(other))
+
+
+def _is_each_round(loop: Loop, part: ast.AST) -> bool:
+    """Whether each round of a loop runs a part of it: the test of a `while`, what a `for` binds, the body."""
+    return part in loop.body or part is (loop.test if isinstance(loop, ast.While) else loop.target)
+
+
+def _reveals(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id in _REVEALING
 
 
 def _decides(condition: ast.AST, part: ast.AST) -> bool:

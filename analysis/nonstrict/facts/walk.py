@@ -88,9 +88,11 @@ def statements_in(node: ast.AST) -> Iterator[ast.stmt]:
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
-def own_scope(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.Module) -> Iterator[ast.AST]:
-    """The nodes of a function's body in the order of its text, without those of functions and classes in it."""
-    body = function.body if isinstance(function.body, list) else [function.body]
+def own_scope(
+    root: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.Module,
+) -> Iterator[ast.AST]:
+    """The nodes of the body of a definition in the order of its text, without those of functions and classes in it."""
+    body = root.body if isinstance(root.body, list) else [root.body]
     pending: list[ast.AST] = list(reversed(body))
     while pending:
         current = pending.pop()

@@ -21,6 +21,7 @@ from nonstrict.program.domain.values import Kind, Value
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nonstrict.facts.texts import Root
     from nonstrict.program.domain.modules import Module
     from nonstrict.program.state.machine import Machine
 
@@ -40,7 +41,7 @@ _WORDS = frozenset(name.rpartition(".")[2] for name, marker in MARKERS.items() i
 class Part(NamedTuple):
     """A top-level definition, or all that stands outside of these, with its line offset."""
 
-    root: ast.AST
+    root: Root
     offset: int
 
 

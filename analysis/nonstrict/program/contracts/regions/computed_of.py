@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.facts.fates import text_of
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.scopes import scope_of
+from nonstrict.facts.texts import Root, text_of
 from nonstrict.facts.use_def import use_def
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.operators import is_view_attribute
@@ -151,7 +151,7 @@ def _bound(frame: Frame, variable: ast.Name, loops: Sequence[Loop]) -> list[Orig
     return [Origin(frame, value) for value in found]
 
 
-def _loop_of(around: ast.AST, target: ast.AST) -> ast.AST | None:
+def _loop_of(around: Root, target: ast.AST) -> ast.AST | None:
     """The loop or comprehension whose target, or a part of that, something is."""
     parents = text_of(around).parents
     while isinstance(parents.get(target), (ast.Tuple, ast.List, ast.Starred)):

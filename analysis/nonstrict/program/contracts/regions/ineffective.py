@@ -11,9 +11,10 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.discarded import EXPECTING
-from nonstrict.facts.fates import Fate, Text, Use, fates, names_bound, reads_of, text_of, uses_of_name
+from nonstrict.facts.fates import Fate, Use, fates, names_bound, reads_of, uses_of_name
 from nonstrict.facts.scopes import FunctionNode, parameter_names
 from nonstrict.facts.targets import last_name
+from nonstrict.facts.texts import Root, Text, text_of
 from nonstrict.facts.walk import walk
 from nonstrict.program.contracts.marked_body import MarkedBody
 from nonstrict.program.contracts.marks import marking, unattached
@@ -112,7 +113,7 @@ def _mapped(whole: Text, names: Names) -> Iterator[tuple[ast.Call, ast.expr]]:
                 yield call, call.func.value
 
 
-def _around(whole: Text, node: ast.AST) -> ast.AST:
+def _around(whole: Text, node: ast.AST) -> Root:
     """The function whose variables an expression sees; the whole text if there is none, or a class in between."""
     inner, outer = node, whole.parents.get(node)
     while outer is not None:

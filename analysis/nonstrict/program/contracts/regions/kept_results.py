@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.events import Event
 from nonstrict.facts import holding, outliving
-from nonstrict.facts.fates import text_of as parents_of
 from nonstrict.facts.holding import WHOLE, Kept, Shares, Way, Where
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.running_order import order_of
+from nonstrict.facts.texts import text_of as parents_of
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Related
 from nonstrict.program.contracts.interpreted import Regions

@@ -9,10 +9,10 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.events import Event
-from nonstrict.facts.fates import text_of
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.reaching import source
 from nonstrict.facts.running_order import order_of
+from nonstrict.facts.texts import text_of
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Related
 from nonstrict.knowledge import cuda_graphs
