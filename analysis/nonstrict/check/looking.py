@@ -43,6 +43,7 @@ _WASTED = {
     "rebound": "the result of `torch.compile` is bound to a parameter, and nothing calls it there",
     "unused": "nothing calls the result of `torch.compile`",
     "member": "only methods of the compiled module are called",
+    "of-torch": "Dynamo compiles no module of torch that is compiled in place",
     "in-place": "only `forward` is called, which stays uncompiled",
 }
 

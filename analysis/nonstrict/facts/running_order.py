@@ -115,11 +115,10 @@ class Order:
         beside = _block(self._parents.get(bound), bound)
         behind = stores[bisect_right(stores, end_of(bound), key=end_of) :]
         until = next((end_of(one) for one in behind if one in beside and _is_simple(one)), None)
-        again = again or bool(self.loops(bound))
         for load in self.loads(steps):
             at = begin_of(load)
             if at < end_of(bound):
-                if again and not self._is_killed(bound, load, stores):
+                if (again or self.shares_loop(bound, load)) and not self._is_killed(bound, load, stores):
                     yield load
             elif until is not None and at > until and not self._is_in_other_branch(bound, load):
                 return
@@ -168,6 +167,12 @@ class Order:
     def precedes(self, one: ast.AST, other: ast.AST) -> bool:
         """Whether something has surely run before something else begins, in one round of the loops around both."""
         return end_of(one) <= begin_of(other) and self.is_sure(one, other)
+
+    def is_bound_later(self, read: ast.AST, value: ast.AST) -> bool:
+        """Whether what is read somewhere is bound to a value, or to what that is a part of, only behind it."""
+        bound = next((one for one in self.way(value) if isinstance(one, (ast.Assign, ast.AnnAssign))), None)
+        is_same = bound is not None and isinstance(read, ast.expr) and bound in self.stores(steps_of(read))
+        return bound is not None and is_same and end_of(read) <= begin_of(bound) and not self.shares_loop(read, bound)
 
     def any_between(self, one: ast.AST, nodes: Sequence[ast.AST], other: ast.AST) -> bool:
         """Whether any of some nodes stands between two in the text."""

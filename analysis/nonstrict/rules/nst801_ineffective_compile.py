@@ -29,6 +29,10 @@ _MESSAGES = {
         "only methods of the compiled module are called",
         "they are not compiled, and nothing calls the module itself",
     ),
+    "of-torch": (
+        "`{given}.compile()` compiles nothing: Dynamo skips the calls of modules of torch",
+        "under `fullgraph=True` the first call is an error",
+    ),
 }
 _PAST = (
     "`{method}` runs uncompiled",
@@ -62,13 +66,15 @@ def _placed(body: Body, wasted: Wasted) -> Iterator[tuple[Span, tuple[str, str],
             yield span, (_PAST[0].format(method=method), _PAST[1]), ()
     else:
         past = tuple(Related(span, f"`{method}` is called uncompiled here") for method, span in wasted.past)
-        message, note = _MESSAGES[wasted.how]
-        yield body.marked_at, (message.format(name=wasted.name), note.format(given=wasted.given)), past
+        message, note = (one.format(name=wasted.name, given=wasted.given) for one in _MESSAGES[wasted.how])
+        yield body.marked_at, (message, note), past
 
 
 def _advice(body: Body, wasted: Wasted) -> str:
     if wasted.how == "in-place":
         return f"call the module: `{wasted.name}(...)`"
+    if wasted.how == "of-torch":
+        return f"keep a wrapper, and call that: `torch.compile({wasted.given})`"
     if wasted.how == "member" or (wasted.past and wasted.how == "unused"):
         method, held = wasted.past[0][0], wasted.name or wasted.given
         return f"compile the method: `{held}.{method} = torch.compile({held}.{method})`"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.closures import loads
 from nonstrict.facts.execution import simple_statements
 from nonstrict.facts.reaching import reaching
+from nonstrict.facts.running_order import order_of
 from nonstrict.facts.scopes import is_as_passed
 from nonstrict.facts.targets import bound_from
 from nonstrict.facts.use_def import use_def
@@ -20,7 +21,7 @@ from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.any_of import any_of
 from nonstrict.program.domain.effects import span_of
 from nonstrict.program.domain.values import UNKNOWN, AbstractObject, Flag, Kind, Value, container, join
-from nonstrict.program.objects import parameters
+from nonstrict.program.objects import naming, parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -225,10 +226,17 @@ def seen_calls(machine: Machine, function: Function) -> list[StaticCall]:
     """The calls of a function that were seen: of one that a compiler wrapped, those of the wrapper."""
     calls, region = machine.static_calls.get(function.node, []), machine.regions.get(function.node)
     wraps = region is not None and region.wraps
-    own = [call for call in calls if not wraps or call[1] in machine.compiled_calls]
+    own = [one for one in calls if not wraps or one[1] in machine.compiled_calls]
+    own = [one for one in own if region is None or not _is_before(one, region)]
     if region is not None and not own:
         own = _of_decorated(machine, function)
     return [one for call in own for one in _made_through(machine, call, _HOPS)]
+
+
+def _is_before(call: StaticCall, region: Region) -> bool:
+    """Whether a call is one of the function itself, under the name that what is compiled has later."""
+    frame, node, _, _ = call
+    return isinstance(node, ast.Call) and order_of(naming.text_of(frame)).is_bound_later(node.func, region.node)
 
 
 def _of_decorated(machine: Machine, function: Function) -> list[StaticCall]:

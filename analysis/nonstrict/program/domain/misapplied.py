@@ -18,9 +18,9 @@ OF_APPLICATIONS = frozenset({"compiled", INEFFECTIVE, WRAPPED})
 class Wasted(NamedTuple):
     """Why nothing is compiled.
 
-    `how` is `dropped`, `rebound` (a parameter), `unused`, `member` (only methods of it are called), or `in-place` (only
-    `forward` of the module is). `name` holds what was returned, `given` is what was compiled. `past` are the calls of
-    methods, with their names.
+    `how` is `dropped`, `rebound` (a parameter), `unused`, `member` (only methods of it are called), `in-place` (only
+    `forward` of the module is), or `of-torch` (a module of torch is compiled in place). `name` holds what was returned,
+    `given` is what was compiled. `past` are the calls of methods, with their names.
     """
 
     how: str

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.facts.walk import walk
+from nonstrict.program.discovery.together import may_run_with
 from nonstrict.program.domain.values import NO_CONSTANT
 from nonstrict.program.objects.naming import is_chain, names_below
 
@@ -52,8 +53,8 @@ class Settings:
     """What was found out: by option of torch where it is set, and what switches torch off or on."""
 
     def __init__(self) -> None:
-        #: whether code names something, by its name
-        self.named: dict[str, bool] = {}
+        #: the modules whose code names something, by its name
+        self.named: dict[str, tuple[Module, ...]] = {}
         self.options: dict[str, tuple[Setting, ...]] = {}
         self.switches: tuple[Assigned, ...] | None = None
 
@@ -68,20 +69,20 @@ def assigned(machine: Machine, module: Module, names: Iterable[str]) -> Iterator
                 yield Assigned(name, one.holder, one.value, one.node, module.path, part, offset, one.for_now)
 
 
-def is_named(machine: Machine, name: str) -> bool:
-    """Whether code of the program names something: a function, a method, what is imported; comments do not count."""
+def is_named(machine: Machine, name: str, path: str) -> bool:
+    """Whether code of a program that runs a file names something: a function, a method, what is imported."""
+    return any(True for _ in modules_naming(machine, name, path))
+
+
+def modules_naming(machine: Machine, name: str, path: str) -> Iterator[Module]:
+    """The modules that may run together with a file and whose code names something; comments do not count."""
     known = machine.part(Settings).named
     if name not in known:
-        known[name] = _is_named(machine, name)
-    return known[name]
+        known[name] = tuple(_naming(machine, name))
+    return (module for module in known[name] if may_run_with(machine, path, module.path))
 
 
-def _is_named(machine: Machine, name: str) -> bool:
-    return any(True for _ in modules_naming(machine, name))
-
-
-def modules_naming(machine: Machine, name: str) -> Iterator[Module]:
-    """The modules whose code names something; comments do not count."""
+def _naming(machine: Machine, name: str) -> Iterator[Module]:
     for path in machine.elsewhere.files_with(name.encode()):
         module = machine.project.module(path)
         texts = (part for part, _ in parts(module, (name,))) if module is not None else ()

@@ -79,7 +79,8 @@ def _told(one: Origin, call: ast.Call) -> bool | None:
     if known.library or _is_of_program(one.frame, call) or not _is_unknown(callee):
         return None
     # What trains calls its model, even where nothing tells that it is one.
-    return is_named(one.frame.machine, BACKWARD) and not torch_states.are_gradients_off(one.frame, call)
+    frame = one.frame
+    return is_named(frame.machine, BACKWARD, frame.module.path) and not torch_states.are_gradients_off(one.frame, call)
 
 
 def _is_of_program(frame: Frame, call: ast.Call) -> bool:

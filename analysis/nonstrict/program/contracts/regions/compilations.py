@@ -12,6 +12,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.discarded import is_statement
+from nonstrict.facts.running_order import order_of
 from nonstrict.facts.walk import walk
 from nonstrict.knowledge.markers import MARKERS
 from nonstrict.program.contracts.regions.states import States
@@ -163,6 +164,8 @@ def called(frame: Frame, node: ast.AST, module: Value, positional: Sequence[Valu
     if frame.static and module.flags & Flag.COMPILED:
         known = frame.machine.part(Compilations)
         for site in known.around(module):
+            if isinstance(node, ast.Call) and order_of(naming.text_of(frame)).is_bound_later(node.func, site.node):
+                continue  # under the name that the wrapper has later
             known.calls.setdefault(site.node, []).append((frame, node, tuple(positional), dict(keywords)))
 
 

@@ -33,7 +33,7 @@ _VARIES = {"size": "size", "size from 0": "size", "int": "int", "int from 0": "i
 
 def of_region(region: Interpreted) -> CudaGraphs:
     """All that is known of the CUDA graphs of a region that is compiled to some; nothing of one on the CPU."""
-    if devices.is_on_cpu(region) or is_named(region.machine, _OVERRIDE):
+    if devices.is_on_cpu(region) or is_named(region.machine, _OVERRIDE, region.mark.path):
         return NO_CUDA_GRAPHS
     varying = [*_varying(region)]
     dynamic = (one for each in varying for one in left_out.of_dynamic_sizes(region, each.seen))
@@ -50,7 +50,8 @@ def of_region(region: Interpreted) -> CudaGraphs:
 def _changed(region: Interpreted) -> Iterator[Observed]:
     """The changes of tensors in place for which torch runs the region without CUDA graphs, each place once."""
     told: set[AccessPath] = set()
-    for seen in () if is_named(region.machine, _STATIC) else region.observed(Event.INPUT_WRITE, Event.TENSOR_WRITE):
+    is_told = is_named(region.machine, _STATIC, region.mark.path)
+    for seen in () if is_told else region.observed(Event.INPUT_WRITE, Event.TENSOR_WRITE):
         place, name = seen.effect.place, _name_of(region, seen.effect)
         is_own = place.root is Root.ARGUMENT and kept_results.may_be_result(region, region.parameter_at(place))
         is_own = is_own or bool(seen.effect.value.flags & Flag.MAYBE)

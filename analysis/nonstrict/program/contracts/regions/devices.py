@@ -52,7 +52,7 @@ def is_made_there(value: Value) -> bool:
 def has_default(region: Interpreted) -> bool:
     """Whether the program says where tensors are made that are not told, for all of it or around what is run here."""
     machine = region.machine
-    if any(is_named(machine, one) for one in _DEFAULTS):
+    if any(is_named(machine, one, region.mark.path) for one in _DEFAULTS):
         return True
     frames = (frame for frame, _, _, _ in calls.of(region))
     texts: dict[ast.AST, Names] = {naming.text_of(frame): naming.names_at(frame) for frame in frames}
@@ -114,23 +114,23 @@ def _may_be_tensor(value: Value) -> bool:
 
 def may_move(region: Interpreted) -> bool:
     """Whether code of the program may put tensors elsewhere that objects hold, or those that are made within it."""
-    machine = region.machine
-    known = machine.part(_Moving)
-    if known.may is None:
-        known.may = any(is_named(machine, one) for one in _REACHING) or any(_may_enter_device(machine))
-    return known.may
+    machine, path = region.machine, region.mark.path
+    may = machine.part(_Moving).may
+    if path not in may:
+        may[path] = any(is_named(machine, one, path) for one in _REACHING) or any(_may_enter_device(machine, path))
+    return may[path]
 
 
 class _Moving:
-    """What was found out about a program."""
+    """What was found out about programs, by a file that they run."""
 
     def __init__(self) -> None:
-        self.may: bool | None = None
+        self.may: dict[str, bool] = {}
 
 
-def _may_enter_device(machine: Machine) -> Iterator[bool]:
+def _may_enter_device(machine: Machine, path: str) -> Iterator[bool]:
     """Whether each `with` may enter a device, in the files that name any: a call of that, or what is not known."""
-    for module in modules_naming(machine, _DEVICE.rpartition(".")[2]):
+    for module in modules_naming(machine, _DEVICE.rpartition(".")[2], path):
         for part, _ in parts(module, ("with",)):
             names = names_below(machine, module, part)
             for item in _entered(part):

@@ -63,14 +63,21 @@ _MOST = 200
 
 
 class _Site(NamedTuple):
-    """A call that gives a result of the region, in the text that a frame runs."""
+    """A call that gives a result of the region, in the text that a frame runs; `inner` is the call that it hands on."""
 
     frame: Frame
     node: ast.AST
+    inner: _Site | None = None
 
     @property
     def text(self) -> running_order.Root:
         return naming.text_of(self.frame)
+
+    @property
+    def needs_no_gradients(self) -> bool:
+        """Whether the region runs where gradients are off."""
+        inner = self.inner is not None and self.inner.needs_no_gradients
+        return inner or torch_states.are_gradients_off(self.frame, self.node)
 
 
 def of_region(region: Interpreted) -> Iterator[KeptResult]:
@@ -92,7 +99,7 @@ def of_region(region: Interpreted) -> Iterator[KeptResult]:
 
 def may_be_result(region: Interpreted, name: str) -> bool:
     """Whether a program that marks steps passes what a region gives for a parameter: its CUDA graphs own that."""
-    if not is_named(region.machine, _MARK):
+    if not is_named(region.machine, _MARK, region.mark.path):
         return False
     runs = _Runs(region).direct
     return any(made_by(frame, passed).expression in runs for frame, _, passed in calls.given(region, name))
@@ -217,14 +224,13 @@ class _Limits(NamedTuple):
 def _limits(runs: _Runs, site: _Site) -> _Limits:
     """What that is for the results of a call."""
     machine, text, names = runs.region.machine, site.text, naming.names_at(site.frame)
-    made, own = runs.made(text), runs.of(text)
-    if is_named(machine, _MARK):
+    made, own, path = runs.made(text), runs.of(text), site.frame.module.path
+    if is_named(machine, _MARK, path):
         return _Limits(Limit.STEP, tuple(one for one in made if names(one.func) in _MARKS), own)
-    is_off = torch_states.are_gradients_off(site.frame, site.node)
-    if is_off or not may_await_backward(runs.region, site.frame, site.node):
+    if site.needs_no_gradients or not may_await_backward(runs.region, site.frame, site.node):
         ending = runs.ending(site.frame)
         return _Limits(Limit.RUN, ending, ending)
-    if is_named(machine, BACKWARD):
+    if is_named(machine, BACKWARD, path):
         return _Limits(Limit.BACKWARD, tuple(one for one in made if _is_backward(one)), own)
     return _Limits(Limit.NEVER, own, own)
 
@@ -251,7 +257,7 @@ def _handed(runs: _Runs, site: _Site, one: Kept, hops: int) -> Iterator[KeptResu
     if function is None or not hops:
         return
     for frame, node, _, _ in callers.calls_of_function(runs.region.machine, function):
-        outer = _Site(frame, node)
+        outer = _Site(frame, node, site)
         if one.way is Way.YIELDED:
             yield from _collected(runs, site, one, outer)
         else:

@@ -49,6 +49,13 @@ def is_refused(module: Value) -> bool:
     return _refused(module) is not None
 
 
+def is_of_torch(target: Value) -> bool:
+    """Whether a module does what its class of torch does, and Dynamo traces it."""
+    if target.kind is not Kind.MODULE or not target.dotted or held_modules.may_call_others(target):
+        return False
+    return not any(map(is_refused, (target, *held_modules.called(target))))
+
+
 def _refused(module: Value) -> str | None:
     held = classes.as_inherited(module) if module.kind is Kind.MODULE else module
     return _REFUSED.get(held_modules.name_of(held))

@@ -47,18 +47,11 @@ if TYPE_CHECKING:
 def bodies(machine: Machine, paths: Collection[str]) -> Iterator[MarkedBody]:
     """The regions in some files that are modules of torch, once all is evaluated that may call them."""
     for site, target in list(machine.part(Compilations).given_here()):
-        if site.path in paths and not site.in_place and not site.compiled and _is_of_torch(target):
+        if site.path in paths and not site.in_place and not site.compiled and layers.is_of_torch(target):
             module = machine.project.module(site.path)
             if module is not None:
                 roots.find_calls(machine, module, _names(module, site.offset, site.node))
             yield TorchModule(machine, site, target)
-
-
-def _is_of_torch(target: Value) -> bool:
-    """Whether a module does what its class of torch does, and Dynamo traces it."""
-    if target.kind is not Kind.MODULE or not target.dotted or held_modules.may_call_others(target):
-        return False
-    return not any(map(layers.is_refused, (target, *held_modules.called(target))))
 
 
 class TorchModule(MarkedBody):
