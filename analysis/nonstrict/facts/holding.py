@@ -11,7 +11,7 @@ import enum
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from nonstrict.facts.running_order import begin_of, end_of, order_of
-from nonstrict.facts.steps import ANY_ENTRY, entry, may_meet, steps_of
+from nonstrict.facts.steps import ANY_ENTRY, EACH, entry, may_meet, steps_of
 from nonstrict.facts.texts import Root, Text, text_of
 from nonstrict.facts.walk import own_scope, walk
 
@@ -25,8 +25,11 @@ _Display = ast.List | ast.Tuple | ast.Set | ast.Dict
 #: Methods of containers that keep what they are given; those of the second line others have for something else.
 _APPENDING = frozenset({"append", "appendleft", "extend"})
 ADDING = _APPENDING | {"add", "insert", "setdefault", "update", "put"}
+#: Methods of dictionaries that give what they hold, in pairs with the keys, and without.
+_PAIRS, _VALUES = frozenset({"items"}), frozenset({"values"})
 #: What makes a container of what it goes through, by its dotted name.
 CONTAINERS = frozenset({"builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted", "builtins.dict"})
+_DICT = "builtins.dict"
 
 
 class Way(enum.Enum):
@@ -56,8 +59,15 @@ class Where(NamedTuple):
         """What a step takes of it; None where that takes something else out of a container."""
         if not self.inside:
             return Where((*self.part, step))
-        may_be = step.startswith("[") and may_meet((step,), self.inside[-1:])
+        may_be = step.startswith("[") and step != EACH and may_meet((step,), self.inside[-1:])
         return Where(self.part, self.inside[:-1]) if may_be else None
+
+    @property
+    def each(self) -> Where | None:
+        """What a loop over it takes out one by one; None where that are keys."""
+        if not self.inside:
+            return self.taken(EACH)
+        return None if self.inside[-1].startswith(("['", '["')) else self.taken(ANY_ENTRY)
 
 
 WHOLE = Where()
@@ -143,6 +153,8 @@ class _Keeping:
             self.follow(held.in_container(around, ANY_ENTRY))
         elif isinstance(around, (ast.Subscript, ast.Attribute)):
             self._taken(around, held)
+        elif isinstance(around, (ast.For, ast.AsyncFor, ast.comprehension)):
+            self._iterated(around, held)
         elif (handed := _handed(around, held)) is not None:
             self.follow(handed)
 
@@ -164,10 +176,29 @@ class _Keeping:
         if isinstance(call, ast.Call) and call.func is around:
             if self._shares.views(call) and not held.where.inside:
                 self.follow(_Held(call, call, held.where))
+            if isinstance(around, ast.Attribute) and around.attr in _PAIRS | _VALUES:
+                each = held.where.taken(ANY_ENTRY)
+                part = each.put("[1]") if each is not None and around.attr in _PAIRS else each
+                if part is not None:
+                    self.follow(_Held(call, held.value, part.put(ANY_ENTRY)))
         elif isinstance(around, ast.Attribute) or _is_basic(around.slice):
             step = f".{around.attr}" if isinstance(around, ast.Attribute) else entry(around.slice)
             if (where := held.where.taken(step)) is not None:
                 self.follow(_Held(around, around, where))
+
+    def _iterated(self, around: ast.For | ast.AsyncFor | ast.comprehension, held: _Held) -> None:
+        """What a loop or comprehension takes out one by one."""
+        each = held.where.each if around.iter is held.node else None
+        for target, where in _taking(around.target, each) if each is not None else ():
+            if not isinstance(target, ast.Name) or not self._shares.holds(where.part):
+                continue
+            if isinstance(around, ast.comprehension):
+                inside = (one for one in walk(self._text.parents[around]) if isinstance(one, ast.Name))
+                reads = [one for one in inside if one.id == target.id and isinstance(one.ctx, ast.Load)]
+            else:
+                reads = [*self._order.reached((target.id,), target)]
+            for read in reads:
+                self.follow(_Held(read, held.value, where))
 
     def _given(self, call: ast.Call, held: _Held) -> None:
         node = held.node
@@ -180,7 +211,8 @@ class _Keeping:
             if named in CONTAINERS:
                 if isinstance(node, ast.GeneratorExp):
                     self._add(Way.CONTAINER, node.elt, held)
-                if (where := held.where.taken(ANY_ENTRY)) is not None:
+                where = held.where.taken(ANY_ENTRY) if named == _DICT else held.where.each
+                if where is not None:
                     self.follow(_Held(call, held.value, where.put(ANY_ENTRY)))
             elif (named or not isinstance(call.func, ast.Attribute)) and self._shares.views(call):
                 self.follow(_Held(call, call, held.where))
@@ -236,12 +268,14 @@ class _Keeping:
         return isinstance(value, (*_display(), *_collection()))
 
 
-def consumer_of(text: Text, node: ast.expr) -> ast.expr | None:
-    """The expression that uses what another one gives, or keeps it, when all its operands are computed; None if none.
+def consumer_of(text: Text, node: ast.expr) -> ast.expr | ast.AugAssign | None:
+    """What uses what an expression gives, or keeps it, when all its operands are computed; None if nothing does.
 
-    Of a method that is the call.
+    Of a method that is the call, of `total += ...` the statement.
     """
     around = text.parents.get(node)
+    if isinstance(around, ast.AugAssign):
+        return around if around.target is node else None
     if isinstance(around, (ast.Attribute, ast.keyword)):
         call = text.parents.get(around)
         is_part = isinstance(call, ast.Call) and (isinstance(around, ast.keyword) or call.func is around)
@@ -256,7 +290,7 @@ def _handed(around: ast.AST, held: _Held) -> _Held | None:
         step = _position(around, node)
         return held.in_container(around, step) if step else held._replace(node=around)
     if isinstance(around, ast.Starred):
-        where = held.where.taken(ANY_ENTRY)
+        where = held.where.each
         return _Held(around, held.value, where) if where is not None else None
     if isinstance(around, ast.IfExp):
         return held._replace(node=around) if node is not around.test else None

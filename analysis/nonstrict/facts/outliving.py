@@ -72,11 +72,20 @@ def made(root: Root, one: Kept, node: ast.expr) -> Outlived | None:
     """The same of a container that an expression makes round by round; None where nothing looks into it."""
     text = text_of(root)
     container = text.parents[one.node]
+    if not _is_each_round(container, node):
+        return None
     if isinstance(container, ast.GeneratorExp):
         container = text.parents[container]
     if not isinstance(container, ast.expr):
         return None
     return Outlived(node, one.node) if _is_used(text, container) else None
+
+
+def _is_each_round(comprehension: ast.AST, node: ast.AST) -> bool:
+    """Whether a comprehension computes an expression anew in each of its rounds."""
+    first: ast.AST = getattr(comprehension, "generators", [comprehension])[0]
+    once = {*walk(first.iter)} if isinstance(first, ast.comprehension) else set[ast.AST]()
+    return node in {*walk(comprehension)} - once
 
 
 def looked_into(root: Root, name: Steps, but: ast.AST | None = None) -> ast.expr | None:

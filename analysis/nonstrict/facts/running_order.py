@@ -54,7 +54,7 @@ class Order:
         self._stores: dict[Steps, list[ast.AST]] = {}
         for node in own:
             if isinstance(node, (ast.Name, ast.Attribute)) and (steps := steps_of(node)):
-                if not isinstance(node.ctx, ast.Load):
+                if not isinstance(node.ctx, ast.Load) and not _is_changed(self._parents[node], node):
                     self._stores.setdefault(steps, []).append(self._binding(node))
                 elif not self._is_of_comprehension(node, steps[0]):
                     self._loads.setdefault(steps, []).append(node)
@@ -99,7 +99,7 @@ class Order:
         return self._around[node]
 
     def loads(self, steps: Steps) -> Sequence[ast.expr]:
-        """What reads a variable or attribute, in the order of the text."""
+        """What reads a variable or attribute, or changes what it holds by `+=`, in the order of the text."""
         return self._loads.get(steps, ())
 
     def stores(self, steps: Steps) -> Sequence[ast.AST]:
@@ -210,6 +210,11 @@ class Order:
 def _is_each_round(loop: Loop, part: ast.AST) -> bool:
     """Whether each round of a loop runs a part of it: the test of a `while`, what a `for` binds, the body."""
     return part in loop.body or part is (loop.test if isinstance(loop, ast.While) else loop.target)
+
+
+def _is_changed(around: ast.AST, target: ast.AST) -> bool:
+    """Whether a statement changes what a variable holds: of tensors and lists the object stays what it is."""
+    return isinstance(around, ast.AugAssign) and around.target is target
 
 
 def _reveals(call: ast.Call) -> bool:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 Steps: TypeAlias = "tuple[str, ...]"
 #: The step to an entry whose key is not known.
 ANY_ENTRY = "[]"
+#: The step to each of what a loop over something takes out of it: of a dictionary a key.
+EACH = "[*]"
 #: Step to an attribute whose name is not known.
 ANY_ATTRIBUTE = "...."
 

@@ -19,6 +19,7 @@ from nonstrict.facts import holding, outliving
 from nonstrict.facts.holding import WHOLE, Kept, Shares, Way, Where
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.running_order import order_of
+from nonstrict.facts.steps import steps_of
 from nonstrict.facts.texts import text_of as parents_of
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Related
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nonstrict.facts import running_order
+    from nonstrict.facts.steps import Steps
     from nonstrict.program.contracts.interpreted import Interpreted
     from nonstrict.program.domain.definitions import Function
     from nonstrict.program.domain.effects import Summary
@@ -199,10 +201,14 @@ def _of_site(runs: _Runs, site: _Site, hops: int, where: Where = WHOLE) -> Itera
     limits = _limits(runs, site)
     shares = Shares(partial(_views, frame), naming.names_at(frame), runs.direct, runs.results.may_be_managed)
     found = holding.kept(text, site.node, shares, where)
+    told: set[Steps] = set()
     for one in found:
         if one.way in (Way.RETURNED, Way.YIELDED):
             yield from _handed(runs, site, one, hops)
+        elif one.way is Way.OPERAND and steps_of(one.node) in told:
+            continue  # what is bound is kept too long anyway
         elif (beyond := _beyond(runs, site, site.node, one, limits)) is not None and not runs.is_traced(frame.function):
+            told |= {one.name} if one.way is Way.VARIABLE else set()
             yield _told(site, one, beyond, limits)
             if (one.way is Way.CONTAINER and not one.name) or (one.way is Way.OPERAND and one.value is site.node):
                 return  # where the container goes is the same matter
@@ -248,7 +254,7 @@ def _is_forward(frame: Frame, run: ast.AST) -> bool:
 def _views(frame: Frame, call: ast.Call) -> bool:
     """Whether what a call gives has the memory of what it is called on, or given."""
     operator = called(naming.names_at(frame), call).operator
-    return operator is not None and operator.views and not (operator.mutates or operator.itself_or_copy)
+    return operator is not None and operator.views and not operator.itself_or_copy
 
 
 def _handed(runs: _Runs, site: _Site, one: Kept, hops: int) -> Iterator[KeptResult]:

@@ -12,7 +12,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nonstrict.events import Event
-from nonstrict.facts.steps import may_meet
+from nonstrict.facts.steps import ANY_ENTRY, EACH, may_meet
 from nonstrict.knowledge.operators import is_view_attribute, tensor_attribute, tensor_method
 from nonstrict.program.contracts.boundary.registered import is_named_tuple
 from nonstrict.program.domain.access_paths import CAPTURED, Root
@@ -76,6 +76,8 @@ class Results:
 
 def _reached(value: Value, step: str) -> Value | None:
     """What a step leads to; None where that is no memory of the value."""
+    if step == EACH:
+        return _reached(value, ANY_ENTRY) if value.kind is not Kind.DICT else None
     name = step[1:] if step.startswith(".") else ""
     if value.is_tensor:
         return value if not name or is_view_attribute(name) else None
