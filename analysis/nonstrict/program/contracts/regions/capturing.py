@@ -70,6 +70,7 @@ class Part(enum.Enum):
     """Any other tensor that the region makes."""
     MOVED = ("on the CPU", "attribute of the module, moved")
     """A tensor from outside is copied to the GPU."""
+    ARGUMENT_MOVED = ("on the CPU", "argument, moved")
     CONDITION = ("operators", "torch.cond")
     SELECTED = ("operators", "selection by a mask")
     COUNTED = ("operators", "nonzero")
