@@ -47,7 +47,7 @@ _TOLD = {
 def examine(body: Body) -> Iterator[Finding]:
     """Yield what has torch run a region without CUDA graphs, and what they are recorded for one after the other."""
     for seen in body.cuda_graphs.changed:
-        name = f"`{seen.effect.place.text}`"
+        name = f"`{seen.effect.text}`"
         message = f"{name} is changed in place: `{body.function}` runs without CUDA graphs"
         note = "torch skips CUDA graphs for inputs that change, unless their address is static"
         yield report(RULE, body, seen, message, note=note, help=_STATIC)._replace(about=CHANGED)
@@ -55,14 +55,14 @@ def examine(body: Body) -> Iterator[Finding]:
         yield _left_out(body, one)
     for one in body.cuda_graphs.recorded:
         number = "" if one.values >= MANY else f" {one.values}"
-        message = f"`{one.seen.effect.place.text}` varies from call to call: a CUDA graph is recorded for each value"
+        message = f"`{one.seen.effect.text}` varies from call to call: a CUDA graph is recorded for each value"
         note = f"recording takes time and memory for each of the{number} values"
         yield report(RULE, body, one.seen, message, note=note, help=_SIZES, evidence=one.evidence)
 
 
 def _left_out(body: Body, one: LeftOut) -> Finding:
     told, advice = _TOLD[one.part]
-    told = told.format(name=one.seen.effect.place.text)
+    told = told.format(name=one.seen.effect.text)
     if one.skipped:
         message, note = f"{told}: `{body.function}` runs without CUDA graphs", "torch skips CUDA graphs for it"
     else:
