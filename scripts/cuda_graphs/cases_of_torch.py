@@ -38,7 +38,7 @@ CASES = (
     Case(
         "a part is computed on the CPU",
         ("test_graph_partition", "test_graph_partition_log_message", "test_graph_partition_forward_backward"),
-        "left out, where the region copies to the CPU or makes it there; not a whole tensor of the CPU that is passed",
+        "left out, where the region copies to the CPU or makes it there; of what is passed from there, the copy",
     ),
     Case(
         "a tensor of the CPU without dimensions",

@@ -77,7 +77,8 @@ class Kept(NamedTuple):
     """A place where a text keeps something: a binding, what adds it, or the expression that is returned or given.
 
     `value` is the expression that gives what is kept there, `name` that of the variable, container or attribute, in
-    steps; none of what has no name. `where` says which part of what is followed that is.
+    steps; none of what has no name. `where` says which part of what is followed that is, `given` which one `value`
+    gives.
     """
 
     way: Way
@@ -85,6 +86,12 @@ class Kept(NamedTuple):
     value: ast.expr
     name: Steps = ()
     where: Where = WHOLE
+    given: Where = WHOLE
+
+    @property
+    def is_value(self) -> bool:
+        """Whether what is kept is what `value` gives, and neither a part of that nor in a container there."""
+        return not self.given.inside and self.given.part == self.where.part
 
 
 class Shares(NamedTuple):
@@ -103,20 +110,29 @@ class Shares(NamedTuple):
 def kept(root: Root, node: ast.expr, shares: Shares, where: Where = WHOLE) -> list[Kept]:
     """The places where a text keeps what an expression of it gives; `shares.runs` are calls to tell of."""
     found = _Keeping(root, shares)
-    found.follow(_Held(node, node, where))
+    found.follow(_holding(node, where))
     return found.seen
 
 
 class _Held(NamedTuple):
-    """An expression, and which one gives what is kept in it, as the part of a container that it makes, say."""
+    """An expression, and which one gives what is kept in it, as the part of a container that it makes, say.
+
+    That one has what is followed where `given` says.
+    """
 
     node: ast.expr
     value: ast.expr
     where: Where
+    given: Where
 
     def in_container(self, around: ast.expr, step: str) -> _Held:
         """The same in what makes a container of it."""
-        return _Held(around, self.value, self.where.put(step))
+        return self._replace(node=around, where=self.where.put(step))
+
+
+def _holding(node: ast.expr, where: Where) -> _Held:
+    """An expression that gives itself what is kept in it."""
+    return _Held(node, node, where, where)
 
 
 class _Keeping:
@@ -160,7 +176,7 @@ class _Keeping:
 
     def _add(self, way: Way, node: ast.AST, held: _Held, target: ast.expr | None = None) -> None:
         name = steps_of(target) if target is not None else ()
-        self.seen.append(Kept(way, node, held.value, name, held.where))
+        self.seen.append(Kept(way, node, held.value, name, held.where, held.given))
 
     def _add_operand(self, held: _Held) -> None:
         consumer = consumer_of(self._text, held.node)
@@ -175,16 +191,16 @@ class _Keeping:
         call = self._text.parents.get(around)
         if isinstance(call, ast.Call) and call.func is around:
             if self._shares.views(call) and not held.where.inside:
-                self.follow(_Held(call, call, held.where))
+                self.follow(_holding(call, held.where))
             if isinstance(around, ast.Attribute) and around.attr in _PAIRS | _VALUES:
                 each = held.where.taken(ANY_ENTRY)
                 part = each.put("[1]") if each is not None and around.attr in _PAIRS else each
                 if part is not None:
-                    self.follow(_Held(call, held.value, part.put(ANY_ENTRY)))
+                    self.follow(held._replace(node=call, where=part.put(ANY_ENTRY)))
         elif isinstance(around, ast.Attribute) or _is_basic(around.slice):
             step = f".{around.attr}" if isinstance(around, ast.Attribute) else entry(around.slice)
             if (where := held.where.taken(step)) is not None:
-                self.follow(_Held(around, around, where))
+                self.follow(_holding(around, where))
 
     def _iterated(self, around: ast.For | ast.AsyncFor | ast.comprehension, held: _Held) -> None:
         """What a loop or comprehension takes out one by one."""
@@ -198,7 +214,7 @@ class _Keeping:
             else:
                 reads = [*self._order.reached((target.id,), target)]
             for read in reads:
-                self.follow(_Held(read, held.value, where))
+                self.follow(_holding(read, where))
 
     def _given(self, call: ast.Call, held: _Held) -> None:
         node = held.node
@@ -213,9 +229,9 @@ class _Keeping:
                     self._add(Way.CONTAINER, node.elt, held)
                 where = held.where.taken(ANY_ENTRY) if named == _DICT else held.where.each
                 if where is not None:
-                    self.follow(_Held(call, held.value, where.put(ANY_ENTRY)))
+                    self.follow(held._replace(node=call, where=where.put(ANY_ENTRY)))
             elif (named or not isinstance(call.func, ast.Attribute)) and self._shares.views(call):
-                self.follow(_Held(call, call, held.where))
+                self.follow(_holding(call, held.where))
 
     def _adds(self, method: ast.Attribute) -> bool:
         """Whether a method keeps in a container what it is given."""
@@ -245,7 +261,7 @@ class _Keeping:
     def _read(self, steps: Steps, bound: ast.AST, where: Where, *, again: bool = False) -> None:
         """Follow what reads a variable or attribute that a statement binds, before it is bound anew."""
         for load in self._order.reached(steps, bound, again=again):
-            self.follow(_Held(load, load, where))
+            self.follow(_holding(load, where))
 
     def _is_container(self, held: ast.expr) -> bool:
         """Whether a variable is bound to a container wherever it is, and to no tensor, to which a store copies."""
@@ -291,13 +307,13 @@ def _handed(around: ast.AST, held: _Held) -> _Held | None:
         return held.in_container(around, step) if step else held._replace(node=around)
     if isinstance(around, ast.Starred):
         where = held.where.each
-        return _Held(around, held.value, where) if where is not None else None
+        return held._replace(node=around, where=where) if where is not None else None
     if isinstance(around, ast.IfExp):
         return held._replace(node=around) if node is not around.test else None
     if isinstance(around, ast.BinOp):
         joins = isinstance(around.op, ast.Add) and isinstance(node, (*_display(), *_collection()))
         inside = (*held.where.inside[:-1], ANY_ENTRY)
-        return _Held(around, held.value, held.where._replace(inside=inside)) if joins else None
+        return held._replace(node=around, where=held.where._replace(inside=inside)) if joins else None
     return held._replace(node=around) if isinstance(around, ast.Await) else None
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nonstrict.facts.holding import Way
 from nonstrict.findings import Applicability, Severity
 from nonstrict.program.contracts.regions.capturing import Limit
+from nonstrict.program.domain.values import HOLDERS
 from nonstrict.rules.base import COMPILED, Rule, report
 from nonstrict.rules.expectation import Expectation, Experiment, Trait
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _NOTE = "the next run of a CUDA graph frees or overwrites it: a later use fails, or reads another result"
 _COPY = "keep a copy: call `.clone()` on the result"
+_COPIES = "keep a copy: call `.clone()` on each tensor of it"
 _STEP = "begin a step for each round: `torch.compiler.cudagraph_mark_step_begin()`; a copy saves its numbers only"
 _NOTES = {
     Limit.RUN: _NOTE,
@@ -36,7 +38,8 @@ def examine(body: Body) -> Iterator[Finding]:
     for one in body.cuda_graphs.kept:
         severity = Severity.NOTE if one.limit in _MILD else None
         is_step = one.limit is Limit.BACKWARD and one.way is Way.GIVEN
-        message, advice, note = _message(body, one), _STEP if is_step else _COPY, _NOTES[one.limit]
+        copies = _COPIES if one.kinds & HOLDERS else _COPY
+        message, advice, note = _message(body, one), _STEP if is_step else copies, _NOTES[one.limit]
         yield report(RULE, body, one.seen, message, note=note, help=advice, severity=severity, evidence=one.evidence)
 
 

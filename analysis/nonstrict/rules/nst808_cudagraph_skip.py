@@ -27,12 +27,13 @@ _TOLD = {
     Part.DRAWN: ("`{name}` draws on the CPU", "draw on the device of the other tensors: `device=`"),
     Part.INDEX: ("this index of `{name}` is made on the CPU", "make it on the device of the tensor: `device=`"),
     Part.STORED_INDEX: ("this index of `{name}` is made on the CPU", "make it on the device of the tensor: `device=`"),
-    Part.COPIED_BACK: ("`{name}` goes on on the CPU", "compute it on the GPU, or after the region"),
+    Part.COPIED_BACK: ("what is computed with `{name}` runs on the CPU", "compute it on the GPU, or after the region"),
     Part.SCALAR: ("`{name}` is a tensor on the CPU", _HELD),
     Part.GLOBAL_SCALAR: ("`{name}` is a tensor on the CPU", "use a number, or make it on the GPU"),
-    Part.ARGUMENT_SCALAR: ("`{name}` is passed from the CPU", "pass a number, or a tensor on the GPU"),
+    Part.ARGUMENT_SCALAR: ("`{name}` is passed from the CPU", "pass a tensor on the GPU, or the same number always"),
     Part.MADE: ("`{name}` makes a tensor on the CPU", "make it on the device of the other tensors: `device=`"),
     Part.MOVED: ("`{name}` is copied from the CPU in every call", _HELD),
+    Part.ARGUMENT_MOVED: ("`{name}` is passed from the CPU and copied", "pass a tensor on the GPU"),
     Part.CONDITION: ("`{name}` decides on the CPU", "use `torch.where` where both sides may be computed"),
     Part.SELECTED: ("data decides how large `{name}` is", _MASKED),
     Part.COUNTED: ("data decides how large `{name}` is", _MASKED),
@@ -46,7 +47,7 @@ _TOLD = {
 def examine(body: Body) -> Iterator[Finding]:
     """Yield what has torch run a region without CUDA graphs, and what they are recorded for one after the other."""
     for seen in body.cuda_graphs.changed:
-        name = f"`{seen.effect.place.text}`"
+        name = f"`{seen.effect.text}`"
         message = f"{name} is changed in place: `{body.function}` runs without CUDA graphs"
         note = "torch skips CUDA graphs for inputs that change, unless their address is static"
         yield report(RULE, body, seen, message, note=note, help=_STATIC)._replace(about=CHANGED)
@@ -54,14 +55,14 @@ def examine(body: Body) -> Iterator[Finding]:
         yield _left_out(body, one)
     for one in body.cuda_graphs.recorded:
         number = "" if one.values >= MANY else f" {one.values}"
-        message = f"`{one.seen.effect.place.text}` varies from call to call: a CUDA graph is recorded for each value"
+        message = f"`{one.seen.effect.text}` varies from call to call: a CUDA graph is recorded for each value"
         note = f"recording takes time and memory for each of the{number} values"
         yield report(RULE, body, one.seen, message, note=note, help=_SIZES, evidence=one.evidence)
 
 
 def _left_out(body: Body, one: LeftOut) -> Finding:
     told, advice = _TOLD[one.part]
-    told = told.format(name=one.seen.effect.place.text)
+    told = told.format(name=one.seen.effect.text)
     if one.skipped:
         message, note = f"{told}: `{body.function}` runs without CUDA graphs", "torch skips CUDA graphs for it"
     else:

@@ -16,14 +16,14 @@ _GROWING = frozenset({Change.METHOD, Change.ITEM})
 def changes(one: Recompilation) -> str:
     """What is not the same in all calls."""
     effect = one.seen.effect
-    name = f"`{effect.place.text}`"
+    name = f"`{effect.text}`"
     if one.changed:
         grows = one.grows or (effect.how in _GROWING and one.limit)
         return f"{name} {'grows' if grows else 'changes'} in each call"
     if effect.event is Event.LAYER:
         return f"the parameter sizes of {name} vary from call to call"
     if one.beside:
-        first, more = f"`{one.beside[0].text}`", len(one.beside) - 1
+        first, more = f"`{one.beside[0]}`", len(one.beside) - 1
         return (
             f"{name}, {first} and {more} more vary from call to call"
             if more

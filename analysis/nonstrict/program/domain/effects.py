@@ -90,6 +90,13 @@ class Effect(NamedTuple):
     telling: bool = False
     #: of a WRITE or LEAK in a container: the steps to the entries that change; none where it may be any of them
     entries: tuple[str, ...] = ()
+    #: of a GUARD in a function that is none of the program's: what a call passes there, as it is written
+    passed: str = ""
+
+    @property
+    def text(self) -> str:
+        """What users know the place by: as a call of theirs passes it, or else as their function names it."""
+        return self.passed or self.place.text
 
     @property
     def span(self) -> Span:

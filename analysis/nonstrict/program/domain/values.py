@@ -57,6 +57,8 @@ class Kind(enum.Enum):
 
 TENSORS = frozenset({Kind.TENSOR, Kind.PARAMETER})
 CONTAINERS = frozenset({Kind.LIST, Kind.DICT, Kind.SET, Kind.DEQUE})
+#: What may hold tensors, and is none.
+HOLDERS = CONTAINERS | {Kind.TUPLE, Kind.OBJECT}
 PRIMITIVES = frozenset({Kind.NUMBER, Kind.STRING, Kind.BOOL, Kind.NONE, Kind.SETTING, Kind.SIZE})
 #: Attributes that say what a tensor is.
 TENSOR_METADATA = frozenset({"data", "grad", "requires_grad", "names"})

@@ -42,6 +42,13 @@ def is_cpu(call: Called, device: Value | None) -> bool:
     return call.name == _CPU if device is None else device.const == _CPU
 
 
+def is_gpu(call: Called, device: Value | None) -> bool:
+    """Whether a call that says where its result is says a GPU, by its name or by a device that it is given."""
+    told = device.const if device is not None else NO_CONSTANT
+    is_named = type(told) is int or (isinstance(told, str) and told.partition(":")[0] in _MOVING)
+    return is_named or call.name in _MOVING
+
+
 def elementwise(values: Sequence[Value]) -> int:
     """`Flag.ON_CPU` for a tensor that is computed of such tensors and of numbers."""
     tensors = [value for value in values if value.kind not in _NO_OPERANDS]

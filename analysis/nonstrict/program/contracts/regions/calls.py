@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.scopes import is_as_passed
@@ -67,11 +68,25 @@ def _given(region: Interpreted, name: str) -> Iterator[tuple[Frame, ast.Call, as
         yield from varying.given_expressions(region.machine, function, name)
         return
     for frame, node, _, _ in of(region):
-        if isinstance(node, ast.Call):
-            passed = {argument(at): one for at, one in enumerate(node.args)}
-            passed |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
-            if name in passed and not any(isinstance(one, ast.Starred) for one in node.args):
-                yield frame, node, passed[name]
+        passed = _by_name(node).get(name)
+        if isinstance(node, ast.Call) and passed is not None:
+            yield frame, node, passed
+
+
+def written(node: ast.AST, name: str) -> str:
+    """What a call passes for an argument of a module of torch, or unpacks for it, as it is written; "" if nothing."""
+    unpacked = (one for one in node.args if isinstance(one, ast.Starred)) if isinstance(node, ast.Call) else ()
+    passed = _by_name(node).get(name) or next(iter(unpacked), None)
+    return ast.unparse(passed) if passed is not None else ""
+
+
+def _by_name(node: ast.AST) -> dict[str, ast.expr]:
+    """What a call of a module of torch passes, by the names of its arguments, as far as it unpacks nothing."""
+    if not isinstance(node, ast.Call):
+        return {}
+    plain = itertools.takewhile(lambda one: not isinstance(one, ast.Starred), node.args)
+    named = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
+    return {argument(at): one for at, one in enumerate(plain)} | named
 
 
 def argument(position: int) -> str:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from nonstrict.facts.holding import Way
     from nonstrict.findings import Related, Span
     from nonstrict.program.domain.effects import Observed
+    from nonstrict.program.domain.values import Kind
 
 
 #: What findings are about, besides a `Part`: a change in place.
@@ -39,7 +40,8 @@ class Limit(enum.Enum):
 class KeptResult(NamedTuple):
     """A result that is kept beyond a `limit`, behind which a CUDA graph has its memory: in which `way`, in what.
 
-    `value` is the expression that gives it there.
+    `value` is the expression that gives it there; with `is_value` all of what that gives, and no part of it. `kinds`
+    are those of what is kept, `Kind.UNKNOWN` among them where it may be something else.
     """
 
     seen: Observed
@@ -48,6 +50,8 @@ class KeptResult(NamedTuple):
     value: Span
     evidence: tuple[Related, ...]
     limit: Limit
+    kinds: frozenset[Kind]
+    is_value: bool
 
 
 class Part(enum.Enum):
@@ -66,6 +70,7 @@ class Part(enum.Enum):
     """Any other tensor that the region makes."""
     MOVED = ("on the CPU", "attribute of the module, moved")
     """A tensor from outside is copied to the GPU."""
+    ARGUMENT_MOVED = ("on the CPU", "argument, moved")
     CONDITION = ("operators", "torch.cond")
     SELECTED = ("operators", "selection by a mask")
     COUNTED = ("operators", "nonzero")

@@ -39,9 +39,32 @@ _STEPS = 12
 
 def is_on_cpu(region: Interpreted) -> bool:
     """Whether calls of a region were seen, and all tensors that they pass are on the CPU."""
-    passed, known = list(_passed(region)), _OnCpu(frozenset(node for _, node, _, _ in calls.of(region)))
-    there = (is_made_there(value) or (one is not None and known.holds(one)) for one, value in passed)
-    return bool(passed) and all(there) and not has_default(region)
+    there = list(_calls_on_cpu(region))
+    return bool(there) and all(there)
+
+
+def may_be_on_cpu(region: Interpreted) -> bool:
+    """Whether a call of a region passes tensors of the CPU only."""
+    return any(_calls_on_cpu(region))
+
+
+def is_passed_from_cpu(region: Interpreted, name: str) -> bool:
+    """Whether a call of a region passes a tensor of the CPU for a parameter."""
+    known = _known(region)
+    return any(known.holds(Origin(frame, one)) for frame, _, one in calls.given(region, name))
+
+
+def _calls_on_cpu(region: Interpreted) -> Iterator[bool]:
+    """Of each call of a region that passes tensors, whether all of them are on the CPU."""
+    known = _known(region)
+    for passed in _passed(region):
+        there = [is_made_there(value) or (one is not None and known.holds(one)) for one, value in passed]
+        if there:
+            yield all(there)
+
+
+def _known(region: Interpreted) -> _OnCpu:
+    return _OnCpu(frozenset(node for _, node, _, _ in calls.of(region)))
 
 
 def is_made_there(value: Value) -> bool:
@@ -63,19 +86,19 @@ def has_default(region: Interpreted) -> bool:
     return any(_enters_device(text, names) for text, names in texts.items())
 
 
-def _passed(region: Interpreted) -> Iterator[tuple[Origin | None, Value]]:
-    """What calls pass that may be a tensor, and the expression of it."""
+def _passed(region: Interpreted) -> Iterator[list[tuple[Origin | None, Value]]]:
+    """What each call passes that may be a tensor, and the expression of it."""
     for frame, node, positional, keywords in calls.of(region):
         args, named = (node.args, node.keywords) if isinstance(node, ast.Call) else ([], [])
         by_name = {one.arg: one.value for one in named if one.arg is not None}
         bound = max(len(positional) - len(args), 0)  # what a method is called on
         given = [*itertools.zip_longest([*itertools.repeat(None, bound), *args[: len(positional)]], positional)]
         given += [(by_name.get(name), value) for name, value in keywords.items()]
-        yield from (
+        yield [
             (Origin(frame, one) if one is not None else None, value)
             for one, value in given
             if value is not None and _may_be_tensor(value)
-        )
+        ]
 
 
 class _OnCpu:

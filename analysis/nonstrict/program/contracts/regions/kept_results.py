@@ -18,6 +18,7 @@ from nonstrict.events import Event
 from nonstrict.facts import holding, outliving
 from nonstrict.facts.holding import WHOLE, Kept, Shares, Way, Where
 from nonstrict.facts.library_calls import called
+from nonstrict.facts.reaching import source
 from nonstrict.facts.running_order import order_of
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.texts import text_of as parents_of
@@ -34,6 +35,7 @@ from nonstrict.program.contracts.regions.requested import are_asked_for
 from nonstrict.program.discovery import callers
 from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.effects import Effect, Observed, span_of
+from nonstrict.program.domain.values import Kind
 from nonstrict.program.interpret.makers import made_by
 from nonstrict.program.objects import naming
 
@@ -209,7 +211,7 @@ def _of_site(runs: _Runs, site: _Site, hops: int, where: Where = WHOLE) -> Itera
             continue  # what is bound is kept too long anyway
         elif (beyond := _beyond(runs, site, site.node, one, limits)) is not None and not runs.is_traced(frame.function):
             told |= {one.name} if one.way is Way.VARIABLE else set()
-            yield _told(site, one, beyond, limits)
+            yield _told(runs, site, one, beyond, limits)
             if (one.way is Way.CONTAINER and not one.name) or (one.way is Way.OPERAND and one.value is site.node):
                 return  # where the container goes is the same matter
 
@@ -277,7 +279,7 @@ def _collected(runs: _Runs, site: _Site, one: Kept, outer: _Site) -> Iterator[Ke
         return
     limits = _limits(runs, site)
     if limits.each and names(around.func) in holding.CONTAINERS:
-        told = _told(site, one, outliving.Outlived(site.node, site.node), limits)
+        told = _told(runs, site, one, outliving.Outlived(site.node, site.node), limits)
         span = span_of(outer.frame.module.path, outer.frame.offset, around)
         yield told._replace(evidence=(Related(span, _COLLECTED),))
 
@@ -324,7 +326,7 @@ def _outlived(text: running_order.Root, one: Kept, limits: _Limits, *, again: bo
     return outliving.outlived(text, one, limits.ends, again=again, then=then)
 
 
-def _told(site: _Site, one: Kept, beyond: outliving.Outlived, limits: _Limits) -> KeptResult:
+def _told(runs: _Runs, site: _Site, one: Kept, beyond: outliving.Outlived, limits: _Limits) -> KeptResult:
     frame, name = site.frame, "".join(one.name)
     path, offset = frame.module.path, frame.offset
     node = one.node if one.way is not Way.VARIABLE else site.node
@@ -332,4 +334,16 @@ def _told(site: _Site, one: Kept, beyond: outliving.Outlived, limits: _Limits) -
     span = partial(span_of, path, offset)
     evidence = [Related(span(beyond.run), _RUNS[limits.kind])] if beyond.run is not site.node else []
     evidence += [Related(span(beyond.read), _USED)] if beyond.read not in (one.node, site.node) else []
-    return KeptResult(Observed(effect, (), in_hook=False), one.way, name, span(one.value), tuple(evidence), limits.kind)
+    seen, value, kinds = Observed(effect, (), in_hook=False), span(one.value), _kinds(runs, site, one)
+    return KeptResult(seen, one.way, name, value, tuple(evidence), limits.kind, kinds, one.is_value)
+
+
+def _kinds(runs: _Runs, site: _Site, one: Kept) -> frozenset[Kind]:
+    """What a result may be that is kept; also unknown where a variable may hold others, or a function gives others."""
+    base, text = one.value, site.text
+    while isinstance(base, (ast.Attribute, ast.Subscript)):
+        base = base.value
+    bound = source(text, base) if not isinstance(text, ast.ClassDef) else base
+    surely = bound is site.node and bound in runs.direct
+    kinds = frozenset(value.kind for value in runs.results.at(one.where.part))
+    return kinds if surely else kinds | {Kind.UNKNOWN}

@@ -22,7 +22,8 @@ from nonstrict.program.contracts.regions.capturing import LeftOut, Part
 from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.effects import Effect, Observed, reachable, span_of
 from nonstrict.program.domain.values import Flag, Kind
-from nonstrict.program.objects import naming
+from nonstrict.program.mutations import writes
+from nonstrict.program.objects import naming, placement
 from nonstrict.program.objects.classes import is_module
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.definitions import Function
     from nonstrict.program.domain.effects import Reached
     from nonstrict.program.domain.values import Value
+    from nonstrict.program.state.frames import Frame
 
 _CONDITIONS = frozenset({"torch.cond", "torch.ops.higher_order.cond", "functorch.experimental.control_flow.cond"})
 #: What moves a tensor from one device to another.
@@ -56,7 +58,7 @@ class _Text(NamedTuple):
         """Whether nothing is known to move what lives outside of the region: a global, or an attribute of a module."""
         region, place = self.region, value.place
         if place.root is Root.GLOBAL and not place.path:
-            return not region.writers(place)
+            return not writes.changes(region.machine, place)  # also by what runs before anything is compiled
         if place.root is not Root.ARGUMENT or not place.path:
             return False
         owner = (region.owners_at(place) or [None])[-1]
@@ -237,13 +239,32 @@ def _decides_by_data(text: _Text, node: ast.Call) -> bool:
 def _moved(text: _Text, node: ast.Call, call: Called) -> Iterator[LeftOut]:
     """A tensor is copied from one device to another."""
     moved, result = text.holds(call.operand), text.holds(node)
-    if moved is None or result is None or not moved.is_tensor or call.operand is None:
+    if moved is None or result is None or call.operand is None:
         return
-    if text.is_on_cpu(call.operand):
+    if moved.place.root is Root.ARGUMENT and not moved.place.path and _goes_to_gpu(text, node, call, moved.place):
+        yield from _of_argument(text, call.operand, moved, Part.ARGUMENT_MOVED)
+    elif not moved.is_tensor:
+        return
+    elif text.is_on_cpu(call.operand):
         if not text.is_on_cpu(node) and text.always(node) and text.is_left_there(moved):
             yield from text.told(call.operand, Part.MOVED)
     elif text.is_on_cpu(node) and text.is_computed_with(node):
         yield from text.told(node, Part.COPIED_BACK)
+
+
+def _goes_to_gpu(text: _Text, node: ast.Call, call: Called, moved: AccessPath) -> bool:
+    """Whether a call surely moves what a place holds to a GPU: a device that it names, or that of another tensor."""
+    told = next((one.value for one in node.keywords if one.arg == "device"), next(iter(node.args), None))
+    is_gpu = placement.is_gpu(call, text.holds(told))
+    if told is None or is_gpu:
+        return is_gpu
+    whose = told.value if isinstance(told, ast.Attribute) and told.attr == "device" else told
+    value, region = text.holds(whose), text.region
+    if value is None or not value.is_tensor or text.is_on_cpu(whose) or value.place == moved:
+        return False
+    if value.place.root is Root.ARGUMENT and not value.place.path:
+        return not devices.is_passed_from_cpu(region, region.parameter_at(value.place))
+    return not devices.may_be_on_cpu(region)
 
 
 def _operands(node: ast.Call) -> list[ast.expr]:
@@ -275,23 +296,35 @@ def _of_operands(text: _Text, operands: Sequence[ast.expr]) -> Iterator[LeftOut]
         if value is None or not any(one is not None and one.is_tensor for one in others):
             continue
         if value.place.root is Root.ARGUMENT and not value.place.path:
-            yield from _of_argument(text, operand, value)
+            yield from _of_argument(text, operand, value, Part.ARGUMENT_SCALAR)
         elif text.has_number_there(operand, value):
             is_global = value.place.root is Root.GLOBAL and not value.place.path
             yield from text.told(operand, Part.GLOBAL_SCALAR if is_global else Part.SCALAR)
 
 
-def _of_argument(text: _Text, operand: ast.expr, value: Value) -> Iterator[LeftOut]:
-    """The same of an argument of the region, which a call passes from the CPU."""
+def _of_argument(text: _Text, operand: ast.expr, value: Value, part: Part) -> Iterator[LeftOut]:
+    """An argument of the region which a call passes from the CPU: any that is moved, else one without dimensions."""
     region = text.region
     if text.reached.chain or not text.always(operand):
         return
     for frame, _, given in calls.given(region, region.parameter_at(value.place)):
         passed = frame.machine.evaluate(frame, given)
-        if passed.flags & Flag.SCALAR and devices.is_made_there(passed):
+        is_one = part is Part.ARGUMENT_MOVED or bool(passed.flags & Flag.SCALAR)
+        if is_one and devices.is_made_there(passed) and _is_passed_as_made(region, frame, given, passed):
             there = Related(span_of(frame.module.path, frame.offset, given), _PASSED)
-            yield from (one._replace(evidence=(there,)) for one in text.told(operand, Part.ARGUMENT_SCALAR))
+            yield from (one._replace(evidence=(there,)) for one in text.told(operand, part))
             return
+
+
+def _is_passed_as_made(region: Interpreted, frame: Frame, given: ast.expr, passed: Value) -> bool:
+    """Whether nothing is known to move what a call passes: in between, or where another text makes it."""
+    around, place = naming.text_of(frame), passed.place
+    is_global = place.root is Root.GLOBAL and not place.path
+    if writes.changes(region.machine, place) if is_global else region.writers(place):
+        return False
+    made = source(around, given) if not isinstance(around, ast.ClassDef) else given
+    is_made_here = isinstance(made, ast.Call) and called(naming.names_at(frame), made).operator is not None
+    return is_made_here or not devices.may_move(region)
 
 
 def _on_other_gpu(text: _Text, node: ast.Call, call: Called, gpus: set[str]) -> Iterator[LeftOut]:

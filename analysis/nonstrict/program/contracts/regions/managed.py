@@ -18,7 +18,7 @@ from nonstrict.program.contracts.boundary.registered import is_named_tuple
 from nonstrict.program.domain.access_paths import CAPTURED, Root
 from nonstrict.program.domain.values import (
     CALLABLES,
-    CONTAINERS,
+    HOLDERS,
     NESTED_CONTAINERS,
     NO_CONSTANT,
     PRIMITIVES,
@@ -28,12 +28,13 @@ from nonstrict.program.domain.values import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from nonstrict.facts.steps import Steps
     from nonstrict.program.contracts.interpreted import Interpreted
     from nonstrict.program.domain.values import AbstractObject, Value
 
 _OTHERS = PRIMITIVES | CALLABLES | {Kind.PYTHON_MODULE, Kind.NUMPY, Kind.GENERATOR, Kind.MODULE}
-_HELD = CONTAINERS | {Kind.TUPLE, Kind.OBJECT}
 _GIVEN = CAPTURED | {Root.ARGUMENT}
 
 
@@ -47,20 +48,17 @@ class Results:
 
     def may_be_managed(self, steps: Steps = ()) -> bool:
         """Whether what some steps lead to may be, or hold, memory of the CUDA graph."""
-        return self._may_be(self._returned if self._returned is not None else UNKNOWN, steps)
+        return any(self._holds(one) for one in self.at(steps))
 
-    def _may_be(self, value: Value, steps: Steps) -> bool:
-        for one in value.alternatives():
-            inner = _reached(one, steps[0]) if steps else None
-            if (inner is not None and self._may_be(inner, steps[1:])) or (not steps and self._holds(one)):
-                return True
-        return False
+    def at(self, steps: Steps = ()) -> Iterator[Value]:
+        """What some steps may lead to, as far as that may be memory."""
+        return _at(self._returned if self._returned is not None else UNKNOWN, steps)
 
     def _holds(self, value: Value, depth: int = NESTED_CONTAINERS) -> bool:
         """Whether a value is, or holds, a tensor that the region made, as far as known."""
         if value.kind in _OTHERS or value.flags & Flag.ON_CPU or self._is_given(value):
             return False
-        if value.kind not in _HELD or value.heap is None or value.heap.open or not depth:
+        if value.kind not in HOLDERS or value.heap is None or value.heap.open or not depth:
             return True
         held = [*value.heap.members(), *value.heap.attributes.values()]
         return not held or any(self._holds(each, depth - 1) for one in held for each in one.alternatives())
@@ -74,6 +72,15 @@ class Results:
         return not any(may_meet(one.path, place.path) for one in stored)
 
 
+def _at(value: Value, steps: Steps) -> Iterator[Value]:
+    for one in value.alternatives():
+        inner = _reached(one, steps[0]) if steps else None
+        if inner is not None:
+            yield from _at(inner, steps[1:])
+        elif not steps:
+            yield one
+
+
 def _reached(value: Value, step: str) -> Value | None:
     """What a step leads to; None where that is no memory of the value."""
     if step == EACH:
@@ -85,7 +92,7 @@ def _reached(value: Value, step: str) -> Value | None:
         return value.heap.attributes.get(name)  # no property, which computes
     if name and (tensor_attribute(name) is not None or tensor_method(name) is not None):
         return value if is_view_attribute(name) else None
-    if value.kind not in _HELD or value.heap is None or value.heap.open:
+    if value.kind not in HOLDERS or value.heap is None or value.heap.open:
         return UNKNOWN
     return value.heap.attributes.get(name, UNKNOWN) if name else _entry(value, value.heap, step)
 

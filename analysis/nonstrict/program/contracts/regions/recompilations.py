@@ -75,7 +75,7 @@ class Recompilation(NamedTuple):
     must not. `changed` says that the region changes it itself, `refused` that torch has no graph for a value that
     varies. With `settles` more values need no more compilations, without there is one for each. `kinds` are those
     of the values as the table of guards names them; of a state of torch its source. `rows` are those of the table
-    that it was told from. `beside` are other places that vary too, with which it is as many combinations.
+    that it was told from. `beside` names other places that vary too, with which it is as many combinations.
     """
 
     seen: Observed
@@ -88,7 +88,7 @@ class Recompilation(NamedTuple):
     settles: bool = False
     kinds: frozenset[str] = frozenset()
     rows: tuple[Row, ...] = ()
-    beside: tuple[AccessPath, ...] = ()
+    beside: tuple[str, ...] = ()
 
     @property
     def costs(self) -> bool:
@@ -255,7 +255,7 @@ def _with_combined(region: Interpreted, used: list[Recompilation]) -> Iterator[R
         if not together or one not in several:
             yield one
         elif one is several[0]:
-            beside, evidence = tuple(other.place for other in several[1:]), _evidence(several)
+            beside, evidence = tuple(other.seen.effect.text for other in several[1:]), _evidence(several)
             most = _limit(region)
             yield one._replace(compilations=most, values=number, limit=True, evidence=evidence, beside=beside)
 

@@ -119,6 +119,7 @@ class TorchModule(MarkedBody):
                     place = AccessPath(Root.ARGUMENT, "", name)
                     path, offset = frame.module.path, frame.offset
                     effect = Effect(Event.GUARD, path, offset, node, place, value, how=Use.ARITHMETIC)
+                    effect = effect._replace(passed=calls.written(node, name))
                     found[name] = Observed(effect, (), in_hook=False)
         return tuple(found.values())
 
