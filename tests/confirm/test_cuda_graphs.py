@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from nonstrict.confirm.suspects import Suspect
 
 KEPT = suspect("NST807", Experiment.OVERWRITTEN, function="step")
-CHANGED = suspect("NST808", Experiment.UNGRAPHED, function="step", subject=Subject("argument", "cache"))
+CHANGED = suspect("NST808", Experiment.UNGRAPHED, function="step", subject=Subject("argument", "cache"))._replace(
+    about="CHANGED"
+)
 VARIED = suspect("NST808", Experiment.UNGRAPHED, function="step", subject=Subject("argument", "x"))
 
 GONE = (
@@ -250,13 +252,21 @@ def test_torch_names_the_line_of_what_changes():
 
 
 def test_an_operator_that_is_left_out():
-    judged = told(CHANGED, made(3, c0=without("cpu ops", LINE, kind="apart")), writing(3))
-    assert judged.evidence == "torch leaves it out of the CUDA graph: cpu ops"
+    calls = made(3, c0=without("cpu ops", LINE, kind="apart"))
+    drawn = CHANGED._replace(about="DRAWN", subject=None)
+    assert told(drawn, calls).evidence == "torch leaves it out of the CUDA graph: cpu ops"
+    # Of what changes in place that says nothing.
+    assert told(CHANGED, calls, writing(3)).status is not Status.CONFIRMED
 
 
 def test_another_line_is_no_evidence():
     judged = told(CHANGED, made(1, c0=without("mutated inputs (1 instances)", LINE + 1)), writing(1))
     assert (judged.reason, judged.evidence) == ("no-cuda-graphs", "mutated inputs (1 instances)")
+
+    # It gives one reason for a graph, while another graph runs.
+    one = without("mutated inputs (1 instances)", LINE + 1)
+    one["graphed"] |= {"begun": 1, "warmed": 1}
+    assert told(CHANGED, made(5, c0=one), writing(5)).reason == "no-cuda-graphs"
 
 
 DEVICES = "multiple devices: device(type='cuda', index=0)"
@@ -354,6 +364,12 @@ def test_what_is_compiled_again_has_a_cuda_graph_of_its_own():
 
 def test_one_value_is_not_tried():
     calls = sizes(2, 2, 2, compiled=(0,))
+    assert told(VARIED, calls, calls).reason == "few-values"
+
+
+def test_two_values_are_too_few():
+    # Each is compiled for: the second with its size as a symbol.
+    calls = sizes(3, 3, 3, 5, 5, 5, compiled=(0, 3))
     assert told(VARIED, calls, calls).reason == "few-values"
 
 

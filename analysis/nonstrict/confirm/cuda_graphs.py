@@ -17,7 +17,8 @@ from nonstrict.confirm.recompiling import own_calls, varies
 from nonstrict.confirm.sensitivity import changed, reached
 from nonstrict.confirm.traces import cause_of
 from nonstrict.findings import Status
-from nonstrict.program.contracts.regions.capturing import CHANGED, Part
+from nonstrict.knowledge import cuda_graphs
+from nonstrict.program.contracts.regions.capturing import CHANGED, CHANGED_IN_PLACE, Part
 from nonstrict.rules.expectation import ON_GPU, Experiment
 
 if TYPE_CHECKING:
@@ -36,20 +37,12 @@ _GONE = re.compile(r"accessing tensor output of CUDAGraphs[^.]*")
 _MADE_IN = re.compile(r"line \d+, in (\w+)")
 _STEP = re.compile(r"\w+")
 _NOTHING: Mapping[str, Any] = {}
-_OF_CPU = ("cpu device",)
-_OF_DATA = ("incompatible op", "cpu device")
-#: How the reasons of torch 2.13 begin that fit what a finding is about, where they name no line.
-_FITTING: Mapping[str, tuple[str, ...]] = {
-    CHANGED: ("mutated inputs",),
-    **{part.name: _OF_CPU for part in Part if part.is_on_cpu},
-    Part.COPIED_BACK.name: _OF_CPU,
-    Part.CONDITION.name: ("control flow operator",),
-    Part.SELECTED.name: _OF_DATA,
-    Part.COUNTED.name: _OF_DATA,
-    Part.OTHER_GPU.name: ("multiple devices",),
-    Part.DATA.name: ("input storage mutation",),
-    Part.DYNAMIC.name: ("graph with symbolic shapes",),
-    Part.CPP_WRAPPER.name: ("cpp-wrapper",),
+#: What torch 2.13 says besides where it splits no graph (`get_first_incompatible_cudagraph_node` in
+#: `torch/_inductor/utils.py`, `_inductor/compile_fx.py`).
+_WHOLE = {
+    Part.SELECTED: ("incompatible op",),
+    Part.COUNTED: ("incompatible op",),
+    Part.DYNAMIC: ("graph with symbolic shapes",),
 }
 #: Warm-ups that are repeated for a pending backward pass, with nothing recorded, which are no coincidence.
 _WAITING = 2
@@ -121,8 +114,11 @@ def _unshown(suspect: Suspect, captured: Captured, arms: Arms, own: Sequence[Map
     counts = _counts(own)
     if not counts["warmed"] + counts["recorded"] + counts["replayed"]:
         return _open("no-cuda-graphs", _why_none(own))
-    if suspect.experiment is Experiment.UNGRAPHED and not _is_tried(suspect, captured, arms):
-        return _open("few-values")
+    if suspect.experiment is Experiment.UNGRAPHED:
+        if (told := _hiding(own)) is not None:
+            return _open("no-cuda-graphs", told)
+        if not _is_tried(suspect, captured, arms, own):
+            return _open("few-values")
     if not counts["replayed"]:
         return _open("few-runs", f"{_calls(len(own))}, {counts['recorded']} recorded, none run again")
     if suspect.experiment is Experiment.OVERWRITTEN:
@@ -130,8 +126,6 @@ def _unshown(suspect: Suspect, captured: Captured, arms: Arms, own: Sequence[Map
             return _open("unclear-owner", told)
         told = "and no result that the program keeps was overwritten"
     else:
-        if (told := _unplaced(own)) is not None:
-            return _open("no-cuda-graphs", told)
         told = "torch leaves nothing out for it, and prepares none for each value"
     return Answer(Status.REFUTED, "", f"CUDA graphs ran in {_calls(len(own))}, {told}", "same")
 
@@ -264,28 +258,41 @@ def _ungraphed(suspect: Suspect, own: Sequence[Mapping[str, Any]]) -> Answer | N
     """What of a finding torch runs without CUDA graphs, or prepares one after the other for."""
     for call in own:
         for text, lines in _reasons(call, "skipped"):
-            if lines & suspect.places:
+            if lines & suspect.places and _fits(suspect, text):
                 return _confirmed(f"torch runs it without CUDA graphs: {text}", "ungraphed")
         for text, lines in _reasons(call, "apart"):
-            if lines & suspect.places:
+            if lines & suspect.places and _fits(suspect, text):
                 return _confirmed(f"torch leaves it out of the CUDA graph: {text}", "ungraphed")
     if told := _for_each_value(suspect, own):
         return _confirmed(told, "recorded-anew")
-    fitting = next((text for text in _without_line(own) if text.startswith(_FITTING.get(suspect.about, ()))), "")
+    fitting = next((text for text, lines in _skipped(own) if not lines and _fits(suspect, text)), "")
     if fitting:
         return _confirmed(f"torch runs `{suspect.function}` without CUDA graphs: {fitting}", "ungraphed")
     return None
 
 
-def _without_line(own: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Why torch runs something without CUDA graphs, where it names no line of the user's."""
-    return (text for call in own for text, lines in _reasons(call, "skipped") if not lines)
+def _fits(suspect: Suspect, text: str) -> bool:
+    """Whether a reason is one that torch gave for what the finding is about where that was measured."""
+    if suspect.about == CHANGED:
+        return text.startswith(tuple(cuda_graphs.reasons(CHANGED_IN_PLACE)))
+    part = next((one for one in Part if one.name == suspect.about), None)
+    if part is None:
+        return False
+    group, name = part.value
+    return text.startswith((*cuda_graphs.reasons(group, "" if part.is_on_cpu else name), *_WHOLE.get(part, ())))
 
 
-def _unplaced(own: Sequence[Mapping[str, Any]]) -> str | None:
-    """Why torch runs something without CUDA graphs that may be what a finding is about; None if there is no such."""
-    if (told := next(_without_line(own), None)) is not None:
-        return told
+def _skipped(own: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, frozenset[tuple[str, int]]]]:
+    return (one for call in own for one in _reasons(call, "skipped"))
+
+
+def _hiding(own: Sequence[Mapping[str, Any]]) -> str | None:
+    """Why torch runs something of the region without CUDA graphs, whatever else is in it; None if it says no such.
+
+    It gives one reason for each graph.
+    """
+    if (told := next(_skipped(own), None)) is not None:
+        return told[0]
     counts = _counts(own)
     return "torch gives no reason" if counts["skips"] > counts["told"] else None
 
@@ -301,15 +308,18 @@ def _for_each_value(suspect: Suspect, own: Sequence[Mapping[str, Any]]) -> str:
     return f"{told}; {recorded} of them recorded so far"
 
 
-def _is_varied(suspect: Suspect, own: Sequence[Mapping[str, Any]]) -> bool:
-    return suspect.subject is not None and any(varies(suspect, own, index) for index in range(1, len(own)))
+def _is_tried(suspect: Suspect, captured: Captured, arms: Arms, own: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a run did what the finding is about.
 
-
-def _is_tried(suspect: Suspect, captured: Captured, arms: Arms) -> bool:
-    """Whether eager code changed what the finding is about in place, or gave it several values."""
-    own = [call for _, call in own_calls(suspect, captured.eager, arms)]
-    subject = suspect.subject
-    return subject is None or _is_varied(suspect, own) or any(_is_written(suspect, call) for call in own)
+    Eager code changes it in place; or it takes another value in a call for which torch compiles nothing: of the first
+    two sizes each has a graph of its own anyway, the first a static one.
+    """
+    if suspect.subject is None or suspect.about not in (CHANGED, ""):
+        return True
+    if suspect.about == CHANGED:
+        return any(_is_written(suspect, call) for _, call in own_calls(suspect, captured.eager, arms))
+    anew = (index for index in range(1, len(own)) if varies(suspect, own, index))
+    return any(not own[index].get("compiled", {}).get("graphs") for index in anew)
 
 
 def _is_written(suspect: Suspect, call: Mapping[str, Any]) -> bool:

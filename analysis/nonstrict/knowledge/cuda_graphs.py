@@ -33,6 +33,18 @@ def captured(group: str, name: str, backend: str = _INDUCTOR) -> Captured | None
     return Captured(row[0], tuple(row[1]), tuple(row[2])) if row is not None else None
 
 
+def reasons(group: str, name: str = "") -> frozenset[str]:
+    """How the reasons begin that torch gave for a program of a group, or for any of it, with whatever backend."""
+    rows = data_file(_TABLE)["rows"]
+    own = [row for key, row in rows.items() if _is_of(key, group, name)]
+    return frozenset(reason.partition(":")[0] for row in own for reason in (*row[1], *row[2]))
+
+
+def _is_of(key: str, group: str, name: str) -> bool:
+    told, _, row = key.partition("/")
+    return told.partition(", backend=")[0] == group and name in ("", row)
+
+
 def sizes() -> int:
     """How many values each program of the group `varies` had."""
     return int(data_file(_TABLE)["sizes"])

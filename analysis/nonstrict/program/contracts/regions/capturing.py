@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.values import Kind
 
 
-#: What findings are about, besides a `Part`: a change in place.
+#: What findings are about, besides a `Part`: a change in place, and its rows in the table.
 CHANGED = "CHANGED"
+CHANGED_IN_PLACE = "changed in place"
 
 
 class Recorded(NamedTuple):
@@ -88,7 +89,7 @@ class Part(enum.Enum):
     @property
     def is_on_cpu(self) -> bool:
         """Whether it is one for being made on the CPU."""
-        return self.value[0] == Part.DRAWN.value[0] and self is not Part.COPIED_BACK
+        return self.value[0] == Part.DRAWN.value[0]
 
 
 class LeftOut(NamedTuple):
