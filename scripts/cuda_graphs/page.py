@@ -49,7 +49,10 @@ _TITLES = {
         "It has no Inductor: a graph is captured as a whole or not at all.",
     ),
     f"on the CPU, {_BACKEND}": (f"Tensors on the CPU, with `{_BACKEND}`", "As above."),
-    "varies": ("Sizes and numbers that vary", "What is not the same in all calls."),
+    "varies": (
+        "Sizes and numbers that vary",
+        "What is not the same in all calls. The first value is recorded once more where torch compiles for others, too.",
+    ),
     "operators": ("Operators", "What a region does."),
     f"operators, {_BACKEND}": (f"Operators, with `{_BACKEND}`", "What a region does."),
     "options": ("Options", "How a region is compiled."),
