@@ -51,7 +51,7 @@ _TITLES = {
     f"on the CPU, {_BACKEND}": (f"Tensors on the CPU, with `{_BACKEND}`", "As above."),
     "varies": (
         "Sizes and numbers that vary",
-        "What is not the same in all calls. The first value is recorded once more where torch compiles for others, too.",
+        "What is not the same in all calls. The first value is recorded twice: torch compiles again for the others.",
     ),
     "operators": ("Operators", "What a region does."),
     f"operators, {_BACKEND}": (f"Operators, with `{_BACKEND}`", "What a region does."),
