@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.loops import looping
+from nonstrict.facts.memo import remembered
 from nonstrict.facts.reaching import source
 from nonstrict.facts.shapes import shape
 from nonstrict.facts.walk import walk
@@ -119,8 +120,24 @@ def in_rounds(loop: Loop, node: ast.AST) -> bool:
     return holds(loop.body, node) or any(part is node for part in walk(target))
 
 
+class _Loops:
+    """What was found out about loops, by the frame that runs them."""
+
+    def __init__(self) -> None:
+        self.changing: dict[tuple[Frame, Loop], set[str]] = {}
+
+
 def _changing(frame: Frame | None, loop: Loop) -> set[str]:
     """The variables and attributes that have another value in each round: counters, and what follows from them."""
+    if frame is None:
+        return _found_changing(None, loop)
+    known = frame.machine.part(_Loops).changing
+    if (frame, loop) not in known:
+        known[frame, loop] = _found_changing(frame, loop)
+    return known[frame, loop]
+
+
+def _found_changing(frame: Frame | None, loop: Loop) -> set[str]:
     found = set[str]()
     if not isinstance(loop, ast.While):
         found = _stored_in(loop.target)
@@ -155,6 +172,10 @@ def grows(loop: Loop, spelled: str) -> bool:
 
 def _lengths(loop: Loop) -> set[str]:
     """How the lengths of the containers are asked for that grow from round to round."""
+    return remembered(loop, "_nonstrict_lengths", _found_lengths)
+
+
+def _found_lengths(loop: Loop) -> set[str]:
     calls = [node for part in loop.body for node in walk(part) if isinstance(node, ast.Call)]
     asked = {ast.unparse(call) for call in calls if _is_length(call)}
     return {one for one in asked if grows(loop, one[len("len(") : -1])}

@@ -36,6 +36,13 @@ _HOPS = 2
 _Loop = ast.For | ast.AsyncFor | ast.While
 
 
+class _Times:
+    """How many values calls pass, by what decides on that."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[Frame, ast.AST, ast.expr, int, int], int] = {}
+
+
 def times(machine: Machine, one: Passing, counting: int, hops: int = _HOPS) -> int:
     """How many values a call passes, as far as loops tell; 0 where none gives it another one.
 
@@ -43,14 +50,21 @@ def times(machine: Machine, one: Passing, counting: int, hops: int = _HOPS) -> i
     """
     if one.expression is None:
         return 0
-    here = rounds.rounds(one.frame, one.node, one.expression, counting)
-    listed = looped.entries(one.frame, one.node, one.expression) if here else ()
+    known, key = machine.part(_Times).known, (one.frame, one.node, one.expression, counting, hops)
+    if key not in known:
+        known[key] = _found_times(machine, one, one.expression, counting, hops)
+    return known[key]
+
+
+def _found_times(machine: Machine, one: Passing, expression: ast.expr, counting: int, hops: int) -> int:
+    here = rounds.rounds(one.frame, one.node, expression, counting)
+    listed = looped.entries(one.frame, one.node, expression) if here else ()
     if listed and all(isinstance(entry, ast.Constant) for entry in listed):
         different = len({ast.dump(entry) for entry in listed})
         return different if different > 1 else 0
     if here or not hops:
         return here
-    own = max(_drawn(one), reading.in_rounds(one.frame, one.node, one.expression))
+    own = max(_drawn(one), reading.in_rounds(one.frame, one.node, expression))
     return max((own, *_of_callers(machine, one, counting, hops)))
 
 
