@@ -24,9 +24,9 @@ from nonstrict.facts.texts import text_of as parents_of
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Related
 from nonstrict.program.contracts.interpreted import Regions
-from nonstrict.program.contracts.regions import calls, found_again, torch_states
+from nonstrict.program.contracts.regions import backward, calls, found_again, torch_states
 from nonstrict.program.contracts.regions.assigned import is_named
-from nonstrict.program.contracts.regions.awaiting import BACKWARD, may_await_backward, may_need_gradients
+from nonstrict.program.contracts.regions.awaiting import may_await_backward, may_need_gradients
 from nonstrict.program.contracts.regions.capturing import KeptResult, Limit
 from nonstrict.program.contracts.regions.compilations import Compilations
 from nonstrict.program.contracts.regions.managed import Results
@@ -126,6 +126,7 @@ class _Runs:
         self._nodes = frozenset(self._calling(own))
         self._known: dict[ast.AST, tuple[ast.AST, ...]] = {}
         self._made: dict[ast.AST, tuple[ast.Call, ...]] = {}
+        self._passes: dict[ast.AST, tuple[ast.AST, ...]] = {}
         self._ending: dict[ast.AST, tuple[ast.AST, ...]] = {}
         self._traced: set[Function] | None = None
 
@@ -153,8 +154,15 @@ class _Runs:
             self._made[text] = tuple(node for node in own_scope(text) if isinstance(node, ast.Call))
         return self._made[text]
 
+    def passes(self, frame: Frame) -> tuple[ast.AST, ...]:
+        """Those in the text of a frame that begin a backward pass."""
+        text = naming.text_of(frame)
+        if text not in self._passes:
+            self._passes[text] = tuple(one for one in self.made(text) if backward.begins(frame, one))
+        return self._passes[text]
+
     def of(self, text: running_order.Root) -> tuple[ast.AST, ...]:
-        """Those in one text, in its order, outside of the functions that it defines."""
+        """The calls that run a CUDA graph in one text, in its order, outside of the functions that it defines."""
         if text not in self._known:
             self._known[text] = tuple(node for node in own_scope(text) if node in self._nodes)
         return self._known[text]
@@ -165,11 +173,11 @@ class _Runs:
         if text not in self._ending:
             order, own = order_of(text), self.of(text)
             forward = [one for one in own if _is_forward(frame, one)]
-            backward = [one for one in own_scope(text) if _is_backward(one)]
+            passes = self.passes(frame)
             self._ending[text] = tuple(
                 run
                 for run in own
-                if not any(order.precedes(one, run) and not order.any_between(one, backward, run) for one in forward)
+                if not any(order.precedes(one, run) and not order.any_between(one, passes, run) for one in forward)
             )
         return self._ending[text]
 
@@ -236,13 +244,9 @@ def _limits(runs: _Runs, site: _Site) -> _Limits:
     if site.needs_no_gradients or not may_await_backward(runs.region, site.frame, site.node):
         ending = runs.ending(site.frame)
         return _Limits(Limit.RUN, ending, ending)
-    if is_named(machine, BACKWARD, path):
-        return _Limits(Limit.BACKWARD, tuple(one for one in made if _is_backward(one)), own)
+    if backward.may_begin(machine, path):
+        return _Limits(Limit.BACKWARD, runs.passes(site.frame), own)
     return _Limits(Limit.NEVER, own, own)
-
-
-def _is_backward(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == BACKWARD
 
 
 def _is_forward(frame: Frame, run: ast.AST) -> bool:
