@@ -8,18 +8,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nonstrict.facts.reaching import source
-from nonstrict.facts.scopes import FunctionNode, scope_of
-from nonstrict.facts.walk import own_scope, walk
-from nonstrict.program.contracts.regions.assigned import modules_naming, parts
+from nonstrict.facts.walk import own_scope
+from nonstrict.program.contracts.regions import reading
+from nonstrict.program.contracts.regions.assigned import modules_naming
 from nonstrict.program.domain.definitions import Function
 from nonstrict.program.domain.values import UNKNOWN, Kind
 from nonstrict.program.externals.differentiation import BACKWARD_FUNCTIONS
 from nonstrict.program.objects.naming import is_chain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from nonstrict.facts.texts import Root
     from nonstrict.program.domain.modules import Module
     from nonstrict.program.domain.values import Value
@@ -50,7 +47,7 @@ def may_begin(machine: Machine, path: str) -> bool:
     known = machine.part(_Known).modules
     for module in (module for name in _NAMES for module in modules_naming(machine, name, path)):
         if module.path not in known:
-            known[module.path] = any(_begins_in(machine, module, text, 0) for text in _texts(module))
+            known[module.path] = any(_begins_in(machine, module, text, 0) for text in reading.texts(module, _NAMES))
         if known[module.path]:
             return True
     return False
@@ -87,25 +84,5 @@ def _begins_in(machine: Machine, module: Module, text: Root, hops: int) -> bool:
 
 
 def _callee(machine: Machine, module: Module, text: Root, called: ast.expr) -> Value:
-    """What is called in a text, as far as the module around it tells: of a variable, by what that is bound to."""
-    held = called.value if isinstance(called, ast.Attribute) else called
-    made = source(text, held) if isinstance(text, FunctionNode) else held
-    if _reads_own(text, made) or not (is_chain(called) or getattr(called, "attr", "") == _METHOD):
-        return UNKNOWN
-    if made is not held and isinstance(called, ast.Attribute):
-        called = ast.copy_location(ast.Attribute(made, called.attr, ast.Load()), called)
-    return machine.evaluate(machine.module_frame(module), called if isinstance(called, ast.Attribute) else made)
-
-
-def _reads_own(text: Root, node: ast.expr) -> bool:
-    """Whether an expression reads variables of a function."""
-    local = scope_of(text).local if isinstance(text, FunctionNode) else frozenset[str]()
-    return any(isinstance(one, ast.Name) and one.id in local for one in walk(node))
-
-
-def _texts(module: Module) -> Iterator[Root]:
-    """The texts of a module that name what begins one."""
-    for part, _ in parts(module, _NAMES):
-        if isinstance(part, ast.Module):
-            yield part
-        yield from (one for one in walk(part) if isinstance(one, FunctionNode))
+    is_worth = is_chain(called) or getattr(called, "attr", "") == _METHOD
+    return reading.value(machine, module, text, called) if is_worth else UNKNOWN
