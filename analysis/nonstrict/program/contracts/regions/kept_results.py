@@ -24,7 +24,7 @@ from nonstrict.facts.texts import text_of as parents_of
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Related
 from nonstrict.program.contracts.interpreted import Regions
-from nonstrict.program.contracts.regions import backward, calls, found_again, torch_states
+from nonstrict.program.contracts.regions import backward, calls, found_again, meanings, torch_states
 from nonstrict.program.contracts.regions.assigned import is_named
 from nonstrict.program.contracts.regions.awaiting import may_await_backward, may_need_gradients
 from nonstrict.program.contracts.regions.capturing import KeptResult, Limit
@@ -207,7 +207,9 @@ def _of_site(runs: _Runs, site: _Site, hops: int, where: Where = WHOLE) -> Itera
     if not isinstance(site.node, ast.expr):
         return
     limits = _limits(runs, site)
-    shares = Shares(partial(_views, frame), naming.names_at(frame), runs.direct, runs.results.may_be_managed)
+    shares = Shares(
+        partial(_views, frame), naming.names_at(frame), runs.direct, runs.results.may_be_managed, meanings.at(frame)
+    )
     found = holding.kept(text, site.node, shares, where)
     told: set[Steps] = set()
     for one in found:
@@ -288,23 +290,23 @@ def _collected(runs: _Runs, site: _Site, one: Kept, outer: _Site) -> Iterator[Ke
 
 def _beyond(runs: _Runs, site: _Site, node: ast.expr, one: Kept, limits: _Limits) -> outliving.Outlived | None:
     """What a result is kept beyond in the same text, and what reads it then."""
-    text, every = site.text, limits.each
+    text, every, means = site.text, limits.each, meanings.at(site.frame)
     if one.way is Way.GIVEN:
         run = next(each for each in order_of(text).way(one.node) if isinstance(each, ast.Call))
         is_told = run in limits.runs and (every or _lies_between(site, limits, one.node))
         return outliving.Outlived(run, one.node) if is_told else None
     if one.way is Way.OPERAND:
-        return outliving.beside(text, one, limits.runs) if every else None
+        return outliving.beside(text, one, limits.runs, means=means) if every else None
     if one.way is Way.CONTAINER and not one.name:  # a comprehension goes on before anything reads what it made
-        return outliving.made(text, one, node) if every and node in limits.runs else None
+        return outliving.made(text, one, node, means=means) if every and node in limits.runs else None
     if one.way is Way.CONTAINER:
-        collected = outliving.collected(text, one, node) if not every or node in limits.runs else None
+        collected = outliving.collected(text, one, node, means=means) if not every or node in limits.runs else None
         if collected is not None and not every:
             order = order_of(text)
             collected = collected if any(order.shares_loop(one.node, end) for end in limits.ends) else None
-        return collected or _outlived(text, one, limits, again=False) or _found_again(runs, site, node, one, limits)
+        return collected or _outlived(site, one, limits, again=False) or _found_again(runs, site, node, one, limits)
     lives_on = one.way is Way.ATTRIBUTE or outliving.is_shared(text, one.name)
-    return _outlived(text, one, limits, again=lives_on) or _found_again(runs, site, node, one, limits)
+    return _outlived(site, one, limits, again=lives_on) or _found_again(runs, site, node, one, limits)
 
 
 def _lies_between(site: _Site, limits: _Limits, read: ast.AST) -> bool:
@@ -323,9 +325,10 @@ def _found_again(runs: _Runs, site: _Site, node: ast.expr, one: Kept, limits: _L
     return found_again.by_methods(site.frame, one, runs.of) if one.way is Way.ATTRIBUTE else None
 
 
-def _outlived(text: running_order.Root, one: Kept, limits: _Limits, *, again: bool) -> outliving.Outlived | None:
+def _outlived(site: _Site, one: Kept, limits: _Limits, *, again: bool) -> outliving.Outlived | None:
     then = None if limits.each else limits.runs
-    return outliving.outlived(text, one, limits.ends, again=again, then=then)
+    means = meanings.at(site.frame)
+    return outliving.outlived(site.text, one, limits.ends, again=again, then=then, means=means)
 
 
 def _told(site: _Site, one: Kept, beyond: outliving.Outlived, limits: _Limits) -> KeptResult:
