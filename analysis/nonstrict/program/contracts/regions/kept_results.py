@@ -38,7 +38,7 @@ from nonstrict.program.interpret.makers import made_by
 from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from nonstrict.facts import running_order
     from nonstrict.facts.steps import Steps
@@ -99,12 +99,16 @@ def of_region(region: Interpreted) -> Iterator[KeptResult]:
     yield from found.values()
 
 
-def may_be_result(region: Interpreted, name: str) -> bool:
-    """Whether a program that marks steps passes what a region gives for a parameter: its CUDA graphs own that."""
-    if not is_named(region.machine, _MARK, region.mark.path):
-        return False
-    runs = _Runs(region).direct
-    return any(made_by(frame, passed).expression in runs for frame, _, passed in calls.given(region, name))
+def results_passed(region: Interpreted) -> Callable[[str], bool]:
+    """Tells of parameters whether a program that marks steps passes what a region gives: its CUDA graphs own that."""
+    marks = is_named(region.machine, _MARK, region.mark.path)
+    runs = _Runs(region).direct if marks else frozenset[ast.AST]()
+
+    def may_be(name: str) -> bool:
+        given = calls.given(region, name) if marks else ()
+        return any(made_by(frame, passed).expression in runs for frame, _, passed in given)
+
+    return may_be
 
 
 def _differs(region: Interpreted) -> bool:
