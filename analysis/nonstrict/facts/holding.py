@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import enum
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeGuard
 
 from nonstrict.facts.running_order import begin_of, end_of, order_of
 from nonstrict.facts.steps import ANY_ENTRY, EACH, entry, may_meet, steps_of
@@ -94,6 +94,15 @@ class Kept(NamedTuple):
         return not self.given.inside and self.given.part == self.where.part
 
 
+#: Tells of what is called which function, or method of a container, it is; "" of something else under such a name.
+Meaning: TypeAlias = "Callable[[ast.expr], str]"
+
+
+def spelled(called: ast.expr) -> str:
+    """What a call calls, if it is what it is called."""
+    return called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+
+
 class Shares(NamedTuple):
     """What is known of calls: whether the result has the memory of what they are given, and what is called.
 
@@ -105,6 +114,7 @@ class Shares(NamedTuple):
     named: Callable[[ast.AST], str]
     runs: frozenset[ast.AST]
     holds: Callable[[Steps], bool]
+    means: Meaning = spelled
 
 
 def kept(root: Root, node: ast.expr, shares: Shares, where: Where = WHOLE) -> list[Kept]:
@@ -192,9 +202,10 @@ class _Keeping:
         if isinstance(call, ast.Call) and call.func is around:
             if self._shares.views(call) and not held.where.inside:
                 self.follow(_holding(call, held.where))
-            if isinstance(around, ast.Attribute) and around.attr in _PAIRS | _VALUES:
+            name = self._shares.means(around)
+            if name in _PAIRS | _VALUES:
                 each = held.where.taken(ANY_ENTRY)
-                part = each.put("[1]") if each is not None and around.attr in _PAIRS else each
+                part = each.put("[1]") if each is not None and name in _PAIRS else each
                 if part is not None:
                     self.follow(held._replace(node=call, where=part.put(ANY_ENTRY)))
         elif isinstance(around, ast.Attribute) or _is_basic(around.slice):
@@ -235,9 +246,10 @@ class _Keeping:
 
     def _adds(self, method: ast.Attribute) -> bool:
         """Whether a method keeps in a container what it is given."""
-        if method.attr in _APPENDING:
+        name = self._shares.means(method)
+        if name in _APPENDING:
             return not self._shares.named(method)
-        return method.attr in ADDING and self._is_container(method.value)
+        return name in ADDING and self._is_container(method.value)
 
     def _assigned(self, around: ast.Assign | ast.AnnAssign | ast.NamedExpr, held: _Held) -> None:
         for target in around.targets if isinstance(around, ast.Assign) else [around.target]:

@@ -159,11 +159,6 @@ class Order:
         others = {node, beside, *self.way(beside)}
         return not any(isinstance(one, _BRANCHING) for one in self.way(node) if one not in others)
 
-    def is_always(self, node: ast.AST) -> bool:
-        """Whether each run of the text comes to a node, if it does not leave before: no condition decides on it."""
-        pairs = itertools.pairwise((node, *self.way(node)))
-        return not any(_decides(outer, inner) for inner, outer in pairs)
-
     def precedes(self, one: ast.AST, other: ast.AST) -> bool:
         """Whether something has surely run before something else begins, in one round of the loops around both."""
         return end_of(one) <= begin_of(other) and self.is_sure(one, other)
@@ -219,13 +214,6 @@ def _is_changed(around: ast.AST, target: ast.AST) -> bool:
 
 def _reveals(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Name) and call.func.id in _REVEALING
-
-
-def _decides(condition: ast.AST, part: ast.AST) -> bool:
-    """Whether a part of something runs in some cases only: a branch, and no test."""
-    if isinstance(condition, ast.BoolOp):
-        return condition.values[0] is not part
-    return isinstance(condition, (*_BRANCHING, ast.While)) and getattr(condition, "test", None) is not part
 
 
 def _holds_any(part: Sequence[ast.stmt], stores: Sequence[ast.AST]) -> bool:

@@ -7,12 +7,18 @@ import itertools
 from typing import TYPE_CHECKING
 
 from nonstrict.facts import guards
-from nonstrict.facts.walk import children, walk
+from nonstrict.facts.memo import remembered
+from nonstrict.facts.running_order import begin_of, end_of, order_of
+from nonstrict.facts.walk import children, own_scope, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nonstrict.facts.running_order import Order
+    from nonstrict.facts.texts import Root
+
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 _LOOPS = (ast.For, ast.AsyncFor)
 _WITH = (ast.With, ast.AsyncWith)
@@ -37,11 +43,26 @@ def between(root: ast.AST, first: ast.AST, middle: ast.AST, last: ast.AST) -> li
     return _from_to(root, begin, end) if _leads_to(inner, end) else None
 
 
-def surely_runs(function: ast.AST, node: ast.AST) -> bool:
-    """Whether a node of a function runs whenever that is called."""
-    way = _way(function, node)
-    before = itertools.takewhile(lambda one: one is not node, in_order(function))
-    return _is_sure(way[1:]) and not any(isinstance(one, _LEAVING) for one in before)
+def surely_runs(function: Root, node: ast.AST) -> bool:
+    """Whether a node of a function runs whenever that is called, as long as nothing raises.
+
+    A loop over something, and a list that is made in rounds of one, are taken to have rounds.
+    """
+    order = order_of(function)
+    way = [*order.way(node)]
+    if not _is_sure([node, *way[:-1]][::-1]):
+        return False
+    leaving = (one for one in remembered(function, "_nonstrict_leaving", _leaving) if one not in way)
+    return not any(end_of(one) <= begin_of(node) and _leaves(order, one, way) for one in leaving)
+
+
+def _leaving(function: Root) -> tuple[ast.AST, ...]:
+    return tuple(one for one in own_scope(function) if isinstance(one, _LEAVING))
+
+
+def _leaves(order: Order, one: ast.AST, way: Sequence[ast.AST]) -> bool:
+    """Whether what leaves a function, or a loop, leaves what is around something."""
+    return isinstance(one, ast.Return) or any(loop in way for loop in order.loops(one)[:1])
 
 
 def stands_behind(root: ast.AST, first: ast.AST, other: ast.AST) -> bool:
@@ -125,6 +146,15 @@ def _chooses(outer: ast.AST, inner: ast.AST) -> bool:
         return inner is not outer.values[0]
     if isinstance(outer, _LOOPS):
         return inner in outer.orelse
-    return hasattr(outer, "handlers") or isinstance(
-        outer, (*_DEFINITIONS, *_COMPREHENSIONS, ast.match_case, ast.Assert)
-    )
+    if isinstance(outer, _COMPREHENSIONS):
+        return inner is not outer.generators[0] and _is_unsure(outer)
+    if isinstance(outer, ast.comprehension):
+        return inner in outer.ifs
+    if isinstance(outer, ast.Assert):
+        return inner is not outer.test
+    return hasattr(outer, "handlers") or isinstance(outer, (*_DEFINITIONS, ast.match_case))
+
+
+def _is_unsure(comprehension: _Comprehension) -> bool:
+    """Whether what a comprehension does in its rounds may not be done: only in some of them, or later."""
+    return isinstance(comprehension, ast.GeneratorExp) or any(one.ifs for one in comprehension.generators)

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame
     from nonstrict.program.state.machine import Machine
 
-_BACKWARD = frozenset({"torch.autograd.backward", "torch.autograd.grad"})
+#: Functions that begin a backward pass.
+BACKWARD_FUNCTIONS = frozenset({"torch.autograd.backward", "torch.autograd.grad"})
 #: Context managers and decorators of torch that may turn gradients off.
 SWITCHES = frozenset({"no_grad", "inference_mode", "set_grad_enabled"})
 _WITHOUT = frozenset({Kind.NUMBER, Kind.BOOL, Kind.STRING, Kind.SIZE, Kind.NONE, Kind.SETTING, Kind.NUMPY})
@@ -58,7 +59,7 @@ def call(
         return result
     if name == "backward" and receiver is not None:
         _note(frame, node, receiver.taint)
-    elif callee.kind is Kind.EXTERNAL and callee.dotted in _BACKWARD:
+    elif callee.kind is Kind.EXTERNAL and callee.dotted in BACKWARD_FUNCTIONS:
         _note(frame, node, _carried(positional[:1]))
     elif callee.kind is Kind.EXTERNAL and callee.dotted.rpartition(".")[2] == "set_grad_enabled":
         _turn_off(frame, node, [*positional, *keywords.values()])

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from nonstrict.events import Event
 from nonstrict.facts.library_calls import called
-from nonstrict.program.contracts.regions import requiring, torch_states
-from nonstrict.program.contracts.regions.assigned import is_named
+from nonstrict.program.contracts.regions import backward, requiring, torch_states
 from nonstrict.program.contracts.regions.computed_of import Origin, origins
 from nonstrict.program.domain.values import Flag, Kind
 from nonstrict.program.objects import naming
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.values import Value
     from nonstrict.program.state.frames import Frame
 
-#: What begins a backward pass.
-BACKWARD = "backward"
 #: How many expressions a tensor is followed through, at most.
 _STEPS = 12
 
@@ -80,7 +77,7 @@ def _told(one: Origin, call: ast.Call) -> bool | None:
         return None
     # What trains calls its model, even where nothing tells that it is one.
     frame = one.frame
-    return is_named(frame.machine, BACKWARD, frame.module.path) and not torch_states.are_gradients_off(one.frame, call)
+    return backward.may_begin(frame.machine, frame.module.path) and not torch_states.are_gradients_off(one.frame, call)
 
 
 def _is_of_program(frame: Frame, call: ast.Call) -> bool:

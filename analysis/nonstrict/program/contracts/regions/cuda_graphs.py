@@ -51,9 +51,10 @@ def _changed(region: Interpreted) -> Iterator[Observed]:
     """The changes of tensors in place for which torch runs the region without CUDA graphs, each place once."""
     told: set[AccessPath] = set()
     is_told = is_named(region.machine, _STATIC, region.mark.path)
+    is_result = kept_results.results_passed(region)
     for seen in () if is_told else region.observed(Event.INPUT_WRITE, Event.TENSOR_WRITE):
         place, name = seen.effect.place, _name_of(region, seen.effect)
-        is_own = place.root is Root.ARGUMENT and kept_results.may_be_result(region, region.parameter_at(place))
+        is_own = place.root is Root.ARGUMENT and is_result(region.parameter_at(place))
         is_own = is_own or bool(seen.effect.value.flags & Flag.MAYBE)
         if place not in told and not is_own and cuda_graphs.is_skipped(name, region.backend):
             told.add(place)

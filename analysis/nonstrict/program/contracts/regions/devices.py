@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import ast
 import itertools
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.library_calls import called
-from nonstrict.facts.walk import walk
-from nonstrict.program.contracts.regions import calls
-from nonstrict.program.contracts.regions.assigned import is_named, modules_naming, parts
+from nonstrict.facts.walk import own_scope
+from nonstrict.program.contracts.regions import calls, reading
+from nonstrict.program.contracts.regions.assigned import is_named, modules_naming
 from nonstrict.program.contracts.regions.computed_of import Origin, origins, source
 from nonstrict.program.domain.effects import reachable
-from nonstrict.program.domain.values import UNKNOWN, Flag, Kind
+from nonstrict.program.domain.values import Flag, Kind
 from nonstrict.program.objects import naming, placement
 from nonstrict.program.objects.naming import names_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from nonstrict.facts.library_calls import Names
+    from nonstrict.facts.texts import Root
     from nonstrict.program.contracts.interpreted import Interpreted
+    from nonstrict.program.domain.definitions import Function
     from nonstrict.program.domain.values import Value
     from nonstrict.program.state.machine import Machine
 
@@ -33,6 +36,7 @@ _DEFAULTS = ("set_default_device", "set_default_tensor_type")
 _DEVICE = "torch.device"
 #: By what code reaches attributes that it does not name.
 _REACHING = ("setattr", "vars", "__dict__", "_apply")
+_BLOCKS = (ast.With, ast.AsyncWith)
 #: How many expressions a tensor is followed through, at most.
 _STEPS = 12
 
@@ -40,7 +44,7 @@ _STEPS = 12
 def is_on_cpu(region: Interpreted) -> bool:
     """Whether calls of a region were seen, and all tensors that they pass are on the CPU."""
     there = list(_calls_on_cpu(region))
-    return bool(there) and all(there)
+    return bool(there) and all(there) and not has_default(region)
 
 
 def may_be_on_cpu(region: Interpreted) -> bool:
@@ -77,13 +81,19 @@ def has_default(region: Interpreted) -> bool:
     machine = region.machine
     if any(is_named(machine, one, region.mark.path) for one in _DEFAULTS):
         return True
-    frames = (frame for frame, _, _, _ in calls.of(region))
-    texts: dict[ast.AST, Names] = {naming.text_of(frame): naming.names_at(frame) for frame in frames}
+    for frame in {naming.text_of(frame): frame for frame, _, _, _ in calls.of(region)}.values():
+        entered = _entered(naming.text_of(frame), naming.names_at(frame), partial(machine.evaluate, frame))
+        if _DEVICE in (name for name, _ in entered):
+            return True
+    return any(_enters_device(machine, one) for one in _functions(region))
+
+
+def _functions(region: Interpreted) -> Iterator[Function]:
+    """The functions that a region runs."""
     for reached in reachable(region.summary):
         function = reached.summary.definition if reached.chain else region.mark.function
         if function is not None:
-            texts[function.node] = naming.names_in(machine, function)
-    return any(_enters_device(text, names) for text, names in texts.items())
+            yield function
 
 
 def _passed(region: Interpreted) -> Iterator[list[tuple[Origin | None, Value]]]:
@@ -152,20 +162,27 @@ class _Moving:
 
 
 def _may_enter_device(machine: Machine, path: str) -> Iterator[bool]:
-    """Whether each `with` may enter a device, in the files that name any: a call of that, or what is not known."""
+    """Whether each `with` may enter a device, in the files that name any: one, or what is not known and no call."""
     for module in modules_naming(machine, _DEVICE.rpartition(".")[2], path):
-        for part, _ in parts(module, ("with",)):
-            names = names_below(machine, module, part)
-            for item in _entered(part):
-                held = machine.evaluate(machine.module_frame(module), item) if isinstance(item, ast.Name) else UNKNOWN
-                yield names(item.func) == _DEVICE if isinstance(item, ast.Call) else held.dotted in ("", _DEVICE)
+        for text in reading.texts(module, ("with",)):
+            names, value = names_below(machine, module, text), partial(reading.value, machine, module, text)
+            for name, item in _entered(text, names, value):
+                yield name == _DEVICE or not (name or isinstance(item, ast.Call))
 
 
-def _enters_device(text: ast.AST, names: Names) -> bool:
-    """Whether something is done within `with torch.device(...)`."""
-    return any(isinstance(one, ast.Call) and names(one.func) == _DEVICE for one in _entered(text))
+def _enters_device(machine: Machine, function: Function) -> bool:
+    """Whether something is done in a function within `with torch.device(...)`."""
+    value = partial(reading.value, machine, function.module, function.node)
+    entered = _entered(function.node, naming.names_in(machine, function), value)
+    return _DEVICE in (name for name, _ in entered)
 
 
-def _entered(text: ast.AST) -> Iterator[ast.expr]:
-    blocks = (one for one in walk(text) if isinstance(one, (ast.With, ast.AsyncWith)))
-    yield from (item.context_expr for block in blocks for item in block.items)
+def _entered(text: Root, names: Names, value: Callable[[ast.expr], Value]) -> Iterator[tuple[str, ast.expr]]:
+    """What the blocks of a text enter, with the dotted name of the class, or of the function that makes it, if known.
+
+    `value` tells what an expression of the text stands for.
+    """
+    for item in (item for one in own_scope(text) if isinstance(one, _BLOCKS) for item in one.items):
+        made = reading.made(text, item.context_expr)
+        name = names(made.func) if isinstance(made, ast.Call) else ""
+        yield name or value(item.context_expr).dotted, made

@@ -11,7 +11,7 @@ from nonstrict.facts.running_order import order_of
 from nonstrict.facts.scopes import receiver_of
 from nonstrict.facts.steps import steps_of
 from nonstrict.facts.walk import own_scope, walk
-from nonstrict.program.contracts.regions import kept_objects
+from nonstrict.program.contracts.regions import kept_objects, meanings
 from nonstrict.program.discovery import callers
 from nonstrict.program.objects import naming
 
@@ -32,9 +32,12 @@ def collected(frame: Frame, one: Kept, node: ast.expr) -> outliving.Outlived | N
     text, function = naming.text_of(frame), frame.function
     if function is None or order_of(text).loops(one.node) or not outliving.is_shared(text, one.name):
         return None
-    if not one.name or outliving.is_emptied(text, one):
+    if not one.name or outliving.is_emptied(text, one, means=meanings.at(frame)):
         return None
-    emptying = frozenset(other.name for other, held in _methods(function, one.name) if outliving.empties(other, held))
+    others = _methods(function, one.name)
+    emptying = frozenset(
+        other.name for other, held in others if outliving.empties(other, held, means=meanings.inside(frame, other))
+    )
     if kept_objects.times(frame.machine, function, one.name, partial(_is_emptied, emptying)) < _SEVERAL:
         return None
     read = next(_reads(frame, function, one), None)
@@ -57,12 +60,15 @@ def _is_emptied(emptying: frozenset[str], frame: Frame, call: ast.Call, held: as
 
 def _reads(frame: Frame, function: Function, one: Kept) -> Iterator[ast.AST]:
     """What looks into such a container: its own text, other methods, and those who call it, by what they add to."""
-    own = outliving.looked_into(naming.text_of(frame), one.name)
-    found = (outliving.looked_into(other, held) for other, held in _methods(function, one.name))
+    own = outliving.looked_into(naming.text_of(frame), one.name, means=meanings.at(frame))
+    found = (
+        outliving.looked_into(other, held, means=meanings.inside(frame, other))
+        for other, held in _methods(function, one.name)
+    )
     yield from (read for read in (own, *found) if read is not None)
     for outer, call, expression in kept_objects.passed(function, one.name[0], frame.machine):
         held = (*steps_of(expression), *one.name[1:])
-        if outliving.looked_into(naming.text_of(outer), held, call) is not None:
+        if outliving.looked_into(naming.text_of(outer), held, call, means=meanings.at(outer)) is not None:
             yield one.node
 
 
@@ -82,7 +88,7 @@ def by_methods(frame: Frame, one: Kept, runs: Callable[[_Method], Sequence[ast.A
     calls = frozenset(node for _, node, _, _ in callers.calls_of_function(frame.machine, function))
     for other, name in _methods(function, one.name):
         again = [node for node in own_scope(other) if node in calls]
-        found = outliving.read_behind(other, name, runs(other), again)
+        found = outliving.read_behind(other, name, runs(other), again, means=meanings.inside(frame, other))
         if found is not None:
             return found
     return None

@@ -25,9 +25,9 @@ from nonstrict.facts.texts import text_of as parents_of
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Related
 from nonstrict.program.contracts.interpreted import Regions
-from nonstrict.program.contracts.regions import calls, found_again, torch_states
+from nonstrict.program.contracts.regions import backward, calls, found_again, meanings, torch_states
 from nonstrict.program.contracts.regions.assigned import is_named
-from nonstrict.program.contracts.regions.awaiting import BACKWARD, may_await_backward, may_need_gradients
+from nonstrict.program.contracts.regions.awaiting import may_await_backward, may_need_gradients
 from nonstrict.program.contracts.regions.capturing import KeptResult, Limit
 from nonstrict.program.contracts.regions.compilations import Compilations
 from nonstrict.program.contracts.regions.managed import Results
@@ -40,7 +40,7 @@ from nonstrict.program.interpret.makers import made_by
 from nonstrict.program.objects import naming
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from nonstrict.facts import running_order
     from nonstrict.facts.steps import Steps
@@ -101,12 +101,16 @@ def of_region(region: Interpreted) -> Iterator[KeptResult]:
     yield from found.values()
 
 
-def may_be_result(region: Interpreted, name: str) -> bool:
-    """Whether a program that marks steps passes what a region gives for a parameter: its CUDA graphs own that."""
-    if not is_named(region.machine, _MARK, region.mark.path):
-        return False
-    runs = _Runs(region).direct
-    return any(made_by(frame, passed).expression in runs for frame, _, passed in calls.given(region, name))
+def results_passed(region: Interpreted) -> Callable[[str], bool]:
+    """Tells of parameters whether a program that marks steps passes what a region gives: its CUDA graphs own that."""
+    marks = is_named(region.machine, _MARK, region.mark.path)
+    runs = _Runs(region).direct if marks else frozenset[ast.AST]()
+
+    def may_be(name: str) -> bool:
+        given = calls.given(region, name) if marks else ()
+        return any(made_by(frame, passed).expression in runs for frame, _, passed in given)
+
+    return may_be
 
 
 def _differs(region: Interpreted) -> bool:
@@ -128,6 +132,7 @@ class _Runs:
         self._nodes = frozenset(self._calling(own))
         self._known: dict[ast.AST, tuple[ast.AST, ...]] = {}
         self._made: dict[ast.AST, tuple[ast.Call, ...]] = {}
+        self._passes: dict[ast.AST, tuple[ast.AST, ...]] = {}
         self._ending: dict[ast.AST, tuple[ast.AST, ...]] = {}
         self._traced: set[Function] | None = None
 
@@ -155,8 +160,15 @@ class _Runs:
             self._made[text] = tuple(node for node in own_scope(text) if isinstance(node, ast.Call))
         return self._made[text]
 
+    def passes(self, frame: Frame) -> tuple[ast.AST, ...]:
+        """Those in the text of a frame that begin a backward pass."""
+        text = naming.text_of(frame)
+        if text not in self._passes:
+            self._passes[text] = tuple(one for one in self.made(text) if backward.begins(frame, one))
+        return self._passes[text]
+
     def of(self, text: running_order.Root) -> tuple[ast.AST, ...]:
-        """Those in one text, in its order, outside of the functions that it defines."""
+        """The calls that run a CUDA graph in one text, in its order, outside of the functions that it defines."""
         if text not in self._known:
             self._known[text] = tuple(node for node in own_scope(text) if node in self._nodes)
         return self._known[text]
@@ -167,11 +179,11 @@ class _Runs:
         if text not in self._ending:
             order, own = order_of(text), self.of(text)
             forward = [one for one in own if _is_forward(frame, one)]
-            backward = [one for one in own_scope(text) if _is_backward(one)]
+            passes = self.passes(frame)
             self._ending[text] = tuple(
                 run
                 for run in own
-                if not any(order.precedes(one, run) and not order.any_between(one, backward, run) for one in forward)
+                if not any(order.precedes(one, run) and not order.any_between(one, passes, run) for one in forward)
             )
         return self._ending[text]
 
@@ -201,7 +213,9 @@ def _of_site(runs: _Runs, site: _Site, hops: int, where: Where = WHOLE) -> Itera
     if not isinstance(site.node, ast.expr):
         return
     limits = _limits(runs, site)
-    shares = Shares(partial(_views, frame), naming.names_at(frame), runs.direct, runs.results.may_be_managed)
+    shares = Shares(
+        partial(_views, frame), naming.names_at(frame), runs.direct, runs.results.may_be_managed, meanings.at(frame)
+    )
     found = holding.kept(text, site.node, shares, where)
     told: set[Steps] = set()
     for one in found:
@@ -238,13 +252,9 @@ def _limits(runs: _Runs, site: _Site) -> _Limits:
     if site.needs_no_gradients or not may_await_backward(runs.region, site.frame, site.node):
         ending = runs.ending(site.frame)
         return _Limits(Limit.RUN, ending, ending)
-    if is_named(machine, BACKWARD, path):
-        return _Limits(Limit.BACKWARD, tuple(one for one in made if _is_backward(one)), own)
+    if backward.may_begin(machine, path):
+        return _Limits(Limit.BACKWARD, runs.passes(site.frame), own)
     return _Limits(Limit.NEVER, own, own)
-
-
-def _is_backward(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == BACKWARD
 
 
 def _is_forward(frame: Frame, run: ast.AST) -> bool:
@@ -286,23 +296,23 @@ def _collected(runs: _Runs, site: _Site, one: Kept, outer: _Site) -> Iterator[Ke
 
 def _beyond(runs: _Runs, site: _Site, node: ast.expr, one: Kept, limits: _Limits) -> outliving.Outlived | None:
     """What a result is kept beyond in the same text, and what reads it then."""
-    text, every = site.text, limits.each
+    text, every, means = site.text, limits.each, meanings.at(site.frame)
     if one.way is Way.GIVEN:
         run = next(each for each in order_of(text).way(one.node) if isinstance(each, ast.Call))
         is_told = run in limits.runs and (every or _lies_between(site, limits, one.node))
         return outliving.Outlived(run, one.node) if is_told else None
     if one.way is Way.OPERAND:
-        return outliving.beside(text, one, limits.runs) if every else None
+        return outliving.beside(text, one, limits.runs, means=means) if every else None
     if one.way is Way.CONTAINER and not one.name:  # a comprehension goes on before anything reads what it made
-        return outliving.made(text, one, node) if every and node in limits.runs else None
+        return outliving.made(text, one, node, means=means) if every and node in limits.runs else None
     if one.way is Way.CONTAINER:
-        collected = outliving.collected(text, one, node) if not every or node in limits.runs else None
+        collected = outliving.collected(text, one, node, means=means) if not every or node in limits.runs else None
         if collected is not None and not every:
             order = order_of(text)
             collected = collected if any(order.shares_loop(one.node, end) for end in limits.ends) else None
-        return collected or _outlived(text, one, limits, again=False) or _found_again(runs, site, node, one, limits)
+        return collected or _outlived(site, one, limits, again=False) or _found_again(runs, site, node, one, limits)
     lives_on = one.way is Way.ATTRIBUTE or outliving.is_shared(text, one.name)
-    return _outlived(text, one, limits, again=lives_on) or _found_again(runs, site, node, one, limits)
+    return _outlived(site, one, limits, again=lives_on) or _found_again(runs, site, node, one, limits)
 
 
 def _lies_between(site: _Site, limits: _Limits, read: ast.AST) -> bool:
@@ -321,9 +331,10 @@ def _found_again(runs: _Runs, site: _Site, node: ast.expr, one: Kept, limits: _L
     return found_again.by_methods(site.frame, one, runs.of) if one.way is Way.ATTRIBUTE else None
 
 
-def _outlived(text: running_order.Root, one: Kept, limits: _Limits, *, again: bool) -> outliving.Outlived | None:
+def _outlived(site: _Site, one: Kept, limits: _Limits, *, again: bool) -> outliving.Outlived | None:
     then = None if limits.each else limits.runs
-    return outliving.outlived(text, one, limits.ends, again=again, then=then)
+    means = meanings.at(site.frame)
+    return outliving.outlived(site.text, one, limits.ends, again=again, then=then, means=means)
 
 
 def _told(runs: _Runs, site: _Site, one: Kept, beyond: outliving.Outlived, limits: _Limits) -> KeptResult:

@@ -9,9 +9,9 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from nonstrict.events import Event
+from nonstrict.facts import succession
 from nonstrict.facts.library_calls import called
 from nonstrict.facts.reaching import source
-from nonstrict.facts.running_order import order_of
 from nonstrict.facts.texts import text_of
 from nonstrict.facts.walk import own_scope
 from nonstrict.findings import Related
@@ -81,7 +81,7 @@ class _Text(NamedTuple):
     def always(self, node: ast.AST) -> bool:
         """Whether each call of the region comes to an expression."""
         is_reached = not any(edge.conditional for edge in self.reached.chain)
-        return is_reached and order_of(self.function.node).is_always(node)
+        return is_reached and succession.surely_runs(self.function.node, node)
 
     def uses(self, made: ast.expr) -> Iterator[ast.expr]:
         """Where what an expression gives is used: itself, or wherever the variable is read that it is bound to."""
