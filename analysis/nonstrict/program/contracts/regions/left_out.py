@@ -22,7 +22,7 @@ from nonstrict.program.contracts.regions.capturing import LeftOut, Part
 from nonstrict.program.domain.access_paths import AccessPath, Root
 from nonstrict.program.domain.effects import Effect, Observed, reachable, span_of
 from nonstrict.program.domain.values import Flag, Kind
-from nonstrict.program.objects import naming
+from nonstrict.program.objects import naming, placement
 from nonstrict.program.objects.classes import is_module
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.values import Value
 
 _CONDITIONS = frozenset({"torch.cond", "torch.ops.higher_order.cond", "functorch.experimental.control_flow.cond"})
-#: What moves a tensor from one device to another.
-_MOVING = frozenset({"to", "cpu", "cuda"})
 _GPU = "cuda:"
 _PASSED = "passed here"
 #: What is held outside of the region.
@@ -220,7 +218,7 @@ def _of_call(text: _Text, node: ast.Call, gpus: set[str]) -> Iterator[LeftOut]:
         yield from text.told(node, Part.COUNTED)
     if operator.pointwise:
         yield from _of_operands(text, _operands(node))
-    if call.is_method and call.name in _MOVING:
+    if placement.is_moved(call, ()):
         yield from _moved(text, node, call)
     elif not call.is_method and text.makes_on_cpu(node, call):
         part, row = (Part.DRAWN, f"drawn by {call.dotted}") if operator.random else (Part.MADE, "")
@@ -297,7 +295,7 @@ def _of_argument(text: _Text, operand: ast.expr, value: Value) -> Iterator[LeftO
 def _on_other_gpu(text: _Text, node: ast.Call, call: Called, gpus: set[str]) -> Iterator[LeftOut]:
     """A call names another GPU than one before."""
     named = [keyword.value for keyword in node.keywords if keyword.arg == "device"]
-    if call.is_method and call.name in _MOVING:
+    if placement.is_moved(call, ()):
         named += node.args[:1]
     for one in named:
         value = text.holds(one)
