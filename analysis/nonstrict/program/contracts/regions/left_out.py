@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from nonstrict.program.state.frames import Frame
 
 _CONDITIONS = frozenset({"torch.cond", "torch.ops.higher_order.cond", "functorch.experimental.control_flow.cond"})
-#: What moves a tensor from one device to another.
-_MOVING = frozenset({"to", "cpu", "cuda"})
 _GPU = "cuda:"
 _PASSED = "passed here"
 #: What is held outside of the region.
@@ -222,7 +220,7 @@ def _of_call(text: _Text, node: ast.Call, gpus: set[str]) -> Iterator[LeftOut]:
         yield from text.told(node, Part.COUNTED)
     if operator.pointwise:
         yield from _of_operands(text, _operands(node))
-    if call.is_method and call.name in _MOVING:
+    if placement.is_moved(call, ()):
         yield from _moved(text, node, call)
     elif not call.is_method and text.makes_on_cpu(node, call):
         part, row = (Part.DRAWN, f"drawn by {call.dotted}") if operator.random else (Part.MADE, "")
@@ -330,7 +328,7 @@ def _is_passed_as_made(region: Interpreted, frame: Frame, given: ast.expr, passe
 def _on_other_gpu(text: _Text, node: ast.Call, call: Called, gpus: set[str]) -> Iterator[LeftOut]:
     """A call names another GPU than one before."""
     named = [keyword.value for keyword in node.keywords if keyword.arg == "device"]
-    if call.is_method and call.name in _MOVING:
+    if placement.is_moved(call, ()):
         named += node.args[:1]
     for one in named:
         value = text.holds(one)
