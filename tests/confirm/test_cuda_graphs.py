@@ -183,12 +183,15 @@ def test_a_program_that_reads_what_is_gone():
 
 def test_torch_waits_for_a_backward_pass():
     waiting = [{"graphed": {"begun": int(not index), "warmed": 1, "waiting": int(index > 0)}} for index in range(4)]
-    judged = told(KEPT, made(4, **{f"c{index}": one for index, one in enumerate(waiting)}))
+    calls = made(4, **{f"c{index}": one for index, one in enumerate(waiting)})
+    judged = told(KEPT._replace(about="NEVER"), calls)
     assert judged.status is Status.CONFIRMED
-    assert judged.evidence == (
-        "torch waits for the backward pass of an earlier result, and records no CUDA graph in 4 calls"
-    )
+    waits = "torch waits for the backward pass of an earlier result, and records no CUDA graph in 4 calls"
+    assert judged.evidence == waits
     assert judged.outcomes[0].result == "ungraphed"
+    # Other findings say that a result is overwritten.
+    judged = told(KEPT, calls)
+    assert (judged.status, judged.reason, judged.evidence) == (Status.INCONCLUSIVE, "no-cuda-graphs", waits)
 
 
 def test_warm_ups_that_are_repeated_otherwise_say_nothing():
@@ -300,13 +303,45 @@ def test_findings_say_what_they_are_about(tmp_path: Path):
         cache.add_(x)
         y = torch.randn(4).to(x.device) + x
         return torch.cond(y.sum() > 0, lambda a: a + 1, lambda a: a - 1, (y,)).to("cuda:1")
+
     """
+    assert about(tmp_path, text, "NST808") == {6: "CHANGED", 7: "DRAWN", 8: "CONDITION"}
+
+
+def test_findings_say_what_a_result_is_kept_beyond(tmp_path: Path):
+    text = """\
+    import torch
+
+
+    @torch.compile(mode="reduce-overhead")
+    def step(x):
+        return x * 2
+
+
+    @torch.no_grad()
+    def predicted(batches):
+        found = []
+        for batch in batches:
+            found.append(step(batch))
+        return found
+
+
+    def awaited(x):
+        weight = torch.nn.Parameter(x)
+        first = step(weight)
+        second = step(weight)
+        return first + second
+    """
+    assert about(tmp_path, text, "NST807") == {13: "RUN", 19: "NEVER"}
+
+
+def about(tmp_path: Path, text: str, code: str) -> dict[int, str]:
+    """What the findings of a rule in a file are about, by line."""
     path = tmp_path / "model.py"
     path.write_text(dedent(text), encoding="utf-8")
     found = check([str(path)], default_settings(str(tmp_path)))
     made = (suspect_of(number, one, RULES, found.read) for number, one in enumerate(found.diagnostics))
-    about = {min(one.lines): one.about for one in made if one is not None and one.code == "NST808"}
-    assert about == {6: "CHANGED", 7: "DRAWN", 8: "CONDITION"}
+    return {min(one.lines): one.about for one in made if one is not None and one.code == code}
 
 
 def test_what_torch_skips_without_a_word_is_no_refutation():

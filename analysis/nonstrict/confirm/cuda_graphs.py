@@ -17,7 +17,7 @@ from nonstrict.confirm.recompiling import own_calls, varies
 from nonstrict.confirm.sensitivity import changed, reached
 from nonstrict.confirm.traces import cause_of
 from nonstrict.findings import Status
-from nonstrict.program.contracts.regions.capturing import CHANGED, Part
+from nonstrict.program.contracts.regions.capturing import CHANGED, Limit, Part
 from nonstrict.rules.expectation import ON_GPU, Experiment
 
 if TYPE_CHECKING:
@@ -78,8 +78,9 @@ def divided(suspects: Sequence[Suspect], device: str) -> tuple[list[Suspect], li
 
 
 def places_of(suspects: Iterable[Suspect]) -> frozenset[tuple[str, int]]:
-    """The lines of the findings that are about CUDA graphs."""
-    return frozenset(place for suspect in suspects if suspect.experiment in ASKED for place in suspect.places)
+    """The lines of the findings that are about CUDA graphs, and of what they rest on."""
+    asked = (suspect for suspect in suspects if suspect.experiment in ASKED)
+    return frozenset(place for suspect in asked for place in suspect.places | suspect.writers)
 
 
 def answer(suspect: Suspect, arms: Arms) -> Answer:
@@ -123,6 +124,8 @@ def _unshown(suspect: Suspect, captured: Captured, arms: Arms, own: Sequence[Map
         return _open("no-cuda-graphs", _why_none(own))
     if suspect.experiment is Experiment.UNGRAPHED and not _is_tried(suspect, captured, arms):
         return _open("few-values")
+    if told := _waiting(own):
+        return _open("no-cuda-graphs", told)
     if not counts["replayed"]:
         return _open("few-runs", f"{_calls(len(own))}, {counts['recorded']} recorded, none run again")
     if suspect.experiment is Experiment.OVERWRITTEN:
@@ -182,11 +185,18 @@ def _overwritten(suspect: Suspect, captured: Captured, arms: Arms, own: Sequence
             return _confirmed(seen.text, "overwritten")
     if told := _ended(suspect, captured):
         return _confirmed(told, "overwritten")
-    counts = _counts(own)
-    if counts["waiting"] >= _WAITING and not counts["recorded"] + counts["replayed"]:
-        told = "torch waits for the backward pass of an earlier result, and records no CUDA graph"
-        return _confirmed(f"{told} in {_calls(len(own))}", "ungraphed")
+    if suspect.about == Limit.NEVER.name and (told := _waiting(own)):
+        return _confirmed(told, "ungraphed")
     return None
+
+
+def _waiting(own: Sequence[Mapping[str, Any]]) -> str:
+    """That torch waits for a backward pass and records nothing; empty if it does not."""
+    counts = _counts(own)
+    if counts["waiting"] < _WAITING or counts["recorded"] + counts["replayed"]:
+        return ""
+    told = "torch waits for the backward pass of an earlier result, and records no CUDA graph"
+    return f"{told} in {_calls(len(own))}"
 
 
 def _changed_by(number: int, call: Mapping[str, Any], control: Mapping[str, Any], own: set[int]) -> _Seen | None:

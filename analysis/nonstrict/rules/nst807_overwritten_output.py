@@ -37,7 +37,8 @@ def examine(body: Body) -> Iterator[Finding]:
         severity = Severity.NOTE if one.limit in _MILD else None
         is_step = one.limit is Limit.BACKWARD and one.way is Way.GIVEN
         message, advice, note = _message(body, one), _STEP if is_step else _COPY, _NOTES[one.limit]
-        yield report(RULE, body, one.seen, message, note=note, help=advice, severity=severity, evidence=one.evidence)
+        found = report(RULE, body, one.seen, message, note=note, help=advice, severity=severity, evidence=one.evidence)
+        yield found._replace(about=one.limit.name)
 
 
 def _message(body: Body, one: KeptResult) -> str:

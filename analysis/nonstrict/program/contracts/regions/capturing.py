@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.effects import Observed
 
 
-#: What findings are about, besides a `Part`: a change in place.
+#: What findings are about, besides a `Part` or a `Limit`: a change in place.
 CHANGED = "CHANGED"
 
 
