@@ -181,6 +181,25 @@ def test_a_program_that_reads_what_is_gone():
         assert told(KEPT, made(2), stop=unrelated).status is Status.INCONCLUSIVE
 
 
+def test_a_program_that_ends_otherwise_says_nothing():
+    eager = [call(float(index), function="step") for index in range(5)]
+    raised = {"kind": "raised", "error": error("ValueError", "out of cheese", 22)}
+    judged = told(KEPT, made(5), eager, stop=raised)
+    assert (judged.status, judged.reason) == (Status.INCONCLUSIVE, "blocked")
+    assert judged.evidence == "the program raises ValueError, and not in eager code: out of cheese"
+    judged = told(KEPT, made(5), eager, stop={"kind": "skipped", "why": "no GPU"})
+    assert (judged.reason, judged.evidence) == ("blocked", "the program does not end as it does in eager code")
+    judged = told(KEPT, made(4), eager)
+    assert (judged.reason, judged.evidence) == ("blocked", "`step` is called less often than in eager code")
+
+
+def test_a_program_that_ends_as_eager_code_does_is_judged():
+    eager = [call(float(index), function="step") for index in range(5)]
+    ends = [{"kind": "raised", "error": error("ValueError", f"loss is {number}", 22)} for number in (1.0, 1.1)]
+    captured = Captured(trace(*eager, lines=[LINE], stop=ends[0]), trace(*made(5), stop=ends[1]))
+    assert judge([KEPT], arms(eager, eager)._replace(captured=captured))[KEPT.number].status is Status.REFUTED
+
+
 def test_torch_waits_for_a_backward_pass():
     waiting = [{"graphed": {"begun": int(not index), "warmed": 1, "waiting": int(index > 0)}} for index in range(4)]
     calls = made(4, **{f"c{index}": one for index, one in enumerate(waiting)})

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm import evidence
 from nonstrict.confirm.numbers import leaf_difference
-from nonstrict.confirm.recompiling import own_calls, varies
+from nonstrict.confirm.recompiling import ends_early, own_calls, varies
 from nonstrict.confirm.sensitivity import changed, reached
 from nonstrict.confirm.traces import cause_of
 from nonstrict.findings import Status
@@ -113,7 +113,7 @@ def _unshown(suspect: Suspect, captured: Captured, arms: Arms, own: Sequence[Map
     """Refuted or inconclusive, where nothing shows the finding."""
     if not reached(suspect, captured.eager):
         return _open("line-not-reached")
-    if stopped := _stopped(captured):
+    if stopped := _stopped(captured) or _ended_early(suspect, captured, arms):
         return _open("blocked", stopped)
     if not own:
         return _open("not-compiled")
@@ -147,6 +147,27 @@ def _stopped(captured: Captured) -> str:
             cause = cause_of(compiled["error"])
             return f"call {number + 1} raises {cause.type}: {evidence.cut(cause.message)}"
     return ""
+
+
+def _ended_early(suspect: Suspect, captured: Captured, arms: Arms) -> str:
+    """How the program ends otherwise than eager code does, so that later calls are not known; empty if it does not."""
+    stop, control = (trace.get("stop") or _NOTHING for trace in (captured.inductor, captured.eager))
+    if _way_of(stop) != _way_of(control):
+        if stop.get("kind") != "raised":
+            return "the program does not end as it does in eager code"
+        cause = cause_of(stop["error"])
+        return f"the program raises {cause.type}, and not in eager code: {evidence.cut(cause.message)}"
+    if ends_early(suspect, captured.inductor, arms._replace(eager=captured.eager)):
+        return f"`{suspect.function}` is called less often than in eager code"
+    return ""
+
+
+def _way_of(stop: Mapping[str, Any]) -> tuple[Any, ...]:
+    """How a program ended, without what numbers may be in the message of an error."""
+    if stop.get("kind") != "raised":
+        return (stop.get("kind"),)
+    cause = cause_of(stop["error"])
+    return ("raised", cause.type, cause.lines)
 
 
 def _counts(calls: Sequence[Mapping[str, Any]]) -> dict[str, int]:
