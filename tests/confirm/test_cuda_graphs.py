@@ -85,7 +85,7 @@ def unreadable(of: int, name: str = "step") -> dict[str, Any]:
 
 
 def other(of: int, was: float, now: float) -> dict[str, Any]:
-    return {"of": of, "was": tensor(was), "now": tensor(now)}
+    return {"of": of, "changed": True, "was": tensor(was), "now": tensor(now)}
 
 
 # -- results that are kept -----------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def test_a_result_whose_memory_a_replay_takes():
 
 def test_a_result_that_torch_holds_too():
     calls = made()
-    calls[3]["overwritten"] = [{"of": 2, "unclear": True}]
+    calls[3]["overwritten"] = [{"of": 2, "unclear": True, "shared": True}]
     judged = told(KEPT, calls)
     assert (judged.status, judged.reason) == (Status.INCONCLUSIVE, "unclear-owner")
     assert judged.evidence == "call 4 overwrites the result of call 3, which torch holds as well"
@@ -141,10 +141,22 @@ def test_what_eager_code_changes_too_is_no_evidence():
     assert told(KEPT, calls, eager).status is Status.REFUTED
 
 
-def test_rounding_and_other_errors_are_no_evidence():
+@pytest.mark.parametrize(
+    "one", [other(2, 4.0, 4.0000001), {"of": 2, "changed": True}, {**other(2, 4.0, 4.0), "shared": True}]
+)
+def test_a_result_that_reads_as_nearly_the_same_or_as_too_many_numbers(one: dict[str, Any]):
     calls = made()
-    calls[3]["overwritten"] = [other(2, 4.0, 4.0000001), {"of": 1, "error": "NotImplementedError: no storage"}]
-    calls[4]["overwritten"] = [{"of": 3}]  # whose numbers were too many to be told
+    calls[3]["overwritten"] = [one]
+    judged = told(KEPT, calls)
+    assert (judged.status, judged.evidence) == (
+        Status.CONFIRMED,
+        "the result of call 3 reads as another after call 4",
+    )
+
+
+def test_other_errors_are_no_evidence():
+    calls = made()
+    calls[3]["overwritten"] = [{"of": 1, "error": "NotImplementedError: no storage"}]
     assert told(KEPT, calls).status is Status.REFUTED
 
 

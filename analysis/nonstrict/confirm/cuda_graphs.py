@@ -225,18 +225,19 @@ def _changed_by(number: int, call: Mapping[str, Any], control: Mapping[str, Any]
     known = {one["of"] for one in control.get("overwritten", ())}
     for one in call.get("overwritten", ()):
         of = int(one["of"])
-        if of not in own or of in known:
+        if of not in own or of in known or one.get("unclear"):
             continue
         if "error" in one:
             if gone := _GONE.search(str(one["error"])):
                 told = f"the result of call {of + 1} cannot be read after call {number + 1}: torch raises"
                 return _Seen(number, f"{told}: {gone[0]}")
-        elif one.get("shared"):
-            if call.get("graphed", {}).get("replayed"):
-                return _Seen(number, f"the results of call {of + 1} and of call {number + 1} have the same memory")
-        elif "was" in one and (gap := leaf_difference(one["was"], one["now"])) is not None:
+        elif one.get("changed"):
+            # Nothing computes it anew, so that any other bit is no rounding.
             told = f"the result of call {of + 1} reads as another after call {number + 1}"
-            return _Seen(number, f"{told}: {gap.eager}, then {gap.compiled}")
+            gap = leaf_difference(one["was"], one["now"]) if "was" in one else None
+            return _Seen(number, f"{told}: {gap.eager}, then {gap.compiled}" if gap is not None else told)
+        elif one.get("shared") and call.get("graphed", {}).get("replayed"):
+            return _Seen(number, f"the results of call {of + 1} and of call {number + 1} have the same memory")
     return None
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from nonstrict_agent.observe import kept_results
 from nonstrict_agent.observe.kept_results import KeptResults
 from tests.agent.arms.running import numbers
 from tests.agent.arms.standing_graphs import GRAPHS, program
@@ -74,6 +75,34 @@ def test_results_of_equal_numbers_share_their_memory(project: Project):
     assert found == [(2, {"of": 1, "shared": True}), *((3, {"of": of, "shared": True}) for of in (1, 2))]
     eager = calls(project, KEEPING.replace("float(number)", "1.0"), "eager")
     assert [call["overwritten"] for call in eager] == [[], [], [], [], []]
+
+
+def test_nearly_equal_numbers_are_changed_and_share_their_memory(project: Project):
+    made = calls(project, KEEPING.replace("float(number)", "1.0 + number * 1e-6"))
+    found = [
+        (index, one["of"], one["changed"], one["shared"])
+        for index, call in enumerate(made)
+        for one in call["overwritten"]
+    ]
+    assert found == [(2, 1, True, True), (3, 1, True, True), (3, 2, True, True)]
+
+
+def test_changes_without_room_for_their_numbers_are_told(monkeypatch: pytest.MonkeyPatch):
+    import torch
+
+    monkeypatch.setattr(kept_results, "_MOST_BYTES", 100)
+    kept, result, found = KeptResults(lambda path: path == __file__), torch.ones(2), []
+    for number in range(5):
+        record: dict[str, Any] = {}
+        kept.before()
+        result.add_(number)
+        kept.after(record, ())
+        result = kept.given(number, result, ()) if not number else result
+        found.append(record)
+    kept.before()
+    told = [one for record in found for one in record["overwritten"]]
+    assert [one["changed"] for one in told] == [True] * 4
+    assert ["was" in one for one in told] == [True, True, False, False]
 
 
 def test_eager_code_is_looked_at_in_the_same_way(project: Project):
