@@ -50,6 +50,7 @@ def graphed(**told: Any) -> dict[str, Any]:
         "told": 0,
         "skipped": [],
         "apart": [],
+        "deaf": False,
         **told,
     }
 
@@ -254,6 +255,10 @@ def test_what_did_not_run_says_nothing():
     assert told(KEPT, made(), lines=(LINE + 1,)).reason == "line-not-reached"
     deaf = [{name: part for name, part in one.items() if name != "graphed"} for one in made()]
     assert told(KEPT, deaf).reason == "torch-too-old"
+    for finding in (KEPT, CHANGED):
+        calls = made(5, c0={"graphed": {"begun": 1, "warmed": 1, "deaf": True}})
+        judged = told(finding, calls, writing(5))
+        assert (judged.status, judged.reason) == (Status.INCONCLUSIVE, "torch-too-old")
     failed = {"calls": [], "failure": "stopped after 60 s", "reason": "timeout"}
     plain = made()
     whole = arms(plain, plain)._replace(captured=Captured(trace(*plain, lines=[LINE]), failed))

@@ -117,7 +117,7 @@ def _unshown(suspect: Suspect, captured: Captured, arms: Arms, own: Sequence[Map
         return _open("blocked", stopped)
     if not own:
         return _open("not-compiled")
-    if not any("graphed" in call for call in own):
+    if _is_deaf(own):
         return _open("torch-too-old")
     counts = _counts(own)
     if not counts["warmed"] + counts["recorded"] + counts["replayed"]:
@@ -137,6 +137,12 @@ def _unshown(suspect: Suspect, captured: Captured, arms: Arms, own: Sequence[Map
             return _open("no-cuda-graphs", told)
         told = "torch leaves nothing out for it, and prepares none for each value"
     return Answer(Status.REFUTED, "", f"CUDA graphs ran in {_calls(len(own))}, {told}", "same")
+
+
+def _is_deaf(own: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the torch of the run does not say what it does about CUDA graphs, or why it leaves something out."""
+    told = [call["graphed"] for call in own if "graphed" in call]
+    return not told or any(one.get("deaf") for one in told)
 
 
 def _stopped(captured: Captured) -> str:

@@ -256,6 +256,39 @@ def test_results_that_torch_holds_too_are_unclear():
         assert (told["of"], "was" in told, "now" in told) == (0, True, True)
 
 
+@pytest.mark.parametrize(
+    ("answer", "deaf"), [("None", False), ("'cpu ops'", False), ("True", True), ("False", True), ("KeyError()", True)]
+)
+def test_a_torch_that_gives_no_reasons_for_what_it_leaves_out(project: Project, answer: str, deaf: bool):
+    text = f"""\
+    import sys
+
+    from torch._inductor.scheduler import Scheduler
+
+
+    def should_partition(self, node):
+        if sys._getframe(1).f_code.co_name != "_partitioned":
+            return None  # torch itself asks
+        answer = {answer}
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+    Scheduler.should_partition = should_partition
+
+
+    @torch.no_grad()
+    def main():
+        for number in range(3):
+            step(torch.ones(2))
+    """
+    made = calls(project, text)
+    assert [call["graphed"]["deaf"] for call in made] == [deaf, False, False]
+    # What is counted goes on.
+    assert [call["graphed"]["replayed"] for call in made] == [0, 0, 1]
+
+
 def test_why_torch_runs_something_without(project: Project):
     text = """\
     WHY = (
