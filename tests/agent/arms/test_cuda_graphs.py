@@ -357,6 +357,36 @@ def test_backward_passes_are_no_further_cuda_graphs(project: Project):
     assert [call["graphed"]["begun"] for call in calls(project, text)] == [0, 1]
 
 
+@pytest.mark.parametrize(("captured", "skips"), [(False, 0), (True, 1)])
+@pytest.mark.parametrize(
+    ("first", "later"), [("True", ""), ("False", "torch._inductor.config.triton.cudagraphs = True")]
+)
+def test_other_arms_make_none_whatever_the_program_sets(
+    project: Project, captured: bool, skips: int, first: str, later: str
+):
+    text = f"""\
+    import torch._inductor.config
+    from torch._dynamo.utils import counters
+
+    torch._inductor.config.triton.cudagraphs = {first}
+
+
+    @torch.compile
+    def plain(x):
+        return x * 2
+
+
+    def main():
+        {later}
+        plain(torch.ones(2))
+        raise ValueError(counters["inductor"]["cudagraph_skips"])
+    """
+    project.write("graphs.py", GRAPHS)
+    job = project.job(program(text), "inductor", captured=captured, gradients=False, cached=False)
+    # On the CPU, torch leaves out what it is asked for.
+    assert project.perform(job)["stop"]["error"]["links"][-1]["message"] == str(skips)
+
+
 @pytest.mark.parametrize(
     ("options", "asked"),
     [
