@@ -12,7 +12,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from nonstrict_agent.observe.applied import renamed
-from nonstrict_agent.observe.cuda_graphs import options_of
+from nonstrict_agent.observe.cuda_graphs import NO_CUDA_GRAPHS, options_of
 from nonstrict_agent.recorder import Recorder, Region
 
 if TYPE_CHECKING:
@@ -151,7 +151,9 @@ def _compile(
         chosen: dict[str, Any] = {name: options[name] for name in ("fullgraph", "dynamic") if name in options}
         # Of all the options that are the backend's the filter is the one that Dynamo takes.
         kept = {name: value for name, value in (options.get("options") or {}).items() if name == _GUARD_FILTER}
-        kept |= options_of(options) if captured else {}
+        if backend == INDUCTOR:
+            # What an option says is taken for `torch._inductor.config`, whenever the program sets that.
+            kept |= options_of(options) if captured else NO_CUDA_GRAPHS
         if kept:
             chosen["options"] = kept
         result = original(model, backend=backend, **chosen)

@@ -52,6 +52,7 @@ def graphed(**told: Any) -> dict[str, Any]:
         "told": 0,
         "skipped": [],
         "apart": [],
+        "deaf": False,
         **told,
     }
 
@@ -87,7 +88,7 @@ def unreadable(of: int, name: str = "step") -> dict[str, Any]:
 
 
 def other(of: int, was: float, now: float) -> dict[str, Any]:
-    return {"of": of, "was": tensor(was), "now": tensor(now)}
+    return {"of": of, "changed": True, "was": tensor(was), "now": tensor(now)}
 
 
 # -- results that are kept -----------------------------------------------------------------------------------------
@@ -130,7 +131,7 @@ def test_a_result_whose_memory_a_replay_takes():
 
 def test_a_result_that_torch_holds_too():
     calls = made()
-    calls[3]["overwritten"] = [{"of": 2, "unclear": True}]
+    calls[3]["overwritten"] = [{"of": 2, "unclear": True, "shared": True}]
     judged = told(KEPT, calls)
     assert (judged.status, judged.reason) == (Status.INCONCLUSIVE, "unclear-owner")
     assert judged.evidence == "call 4 overwrites the result of call 3, which torch holds as well"
@@ -143,10 +144,22 @@ def test_what_eager_code_changes_too_is_no_evidence():
     assert told(KEPT, calls, eager).status is Status.REFUTED
 
 
-def test_rounding_and_other_errors_are_no_evidence():
+@pytest.mark.parametrize(
+    "one", [other(2, 4.0, 4.0000001), {"of": 2, "changed": True}, {**other(2, 4.0, 4.0), "shared": True}]
+)
+def test_a_result_that_reads_as_nearly_the_same_or_as_too_many_numbers(one: dict[str, Any]):
     calls = made()
-    calls[3]["overwritten"] = [other(2, 4.0, 4.0000001), {"of": 1, "error": "NotImplementedError: no storage"}]
-    calls[4]["overwritten"] = [{"of": 3}]  # whose numbers were too many to be told
+    calls[3]["overwritten"] = [one]
+    judged = told(KEPT, calls)
+    assert (judged.status, judged.evidence) == (
+        Status.CONFIRMED,
+        "the result of call 3 reads as another after call 4",
+    )
+
+
+def test_other_errors_are_no_evidence():
+    calls = made()
+    calls[3]["overwritten"] = [{"of": 1, "error": "NotImplementedError: no storage"}]
     assert told(KEPT, calls).status is Status.REFUTED
 
 
@@ -183,14 +196,36 @@ def test_a_program_that_reads_what_is_gone():
         assert told(KEPT, made(2), stop=unrelated).status is Status.INCONCLUSIVE
 
 
+def test_a_program_that_ends_otherwise_says_nothing():
+    eager = [call(float(index), function="step") for index in range(5)]
+    raised = {"kind": "raised", "error": error("ValueError", "out of cheese", 22)}
+    judged = told(KEPT, made(5), eager, stop=raised)
+    assert (judged.status, judged.reason) == (Status.INCONCLUSIVE, "blocked")
+    assert judged.evidence == "the program raises ValueError, and not in eager code: out of cheese"
+    judged = told(KEPT, made(5), eager, stop={"kind": "skipped", "why": "no GPU"})
+    assert (judged.reason, judged.evidence) == ("blocked", "the program does not end as it does in eager code")
+    judged = told(KEPT, made(4), eager)
+    assert (judged.reason, judged.evidence) == ("blocked", "`step` is called less often than in eager code")
+
+
+def test_a_program_that_ends_as_eager_code_does_is_judged():
+    eager = [call(float(index), function="step") for index in range(5)]
+    ends = [{"kind": "raised", "error": error("ValueError", f"loss is {number}", 22)} for number in (1.0, 1.1)]
+    captured = Captured(trace(*eager, lines=[LINE], stop=ends[0]), trace(*made(5), stop=ends[1]))
+    assert judge([KEPT], arms(eager, eager)._replace(captured=captured))[KEPT.number].status is Status.REFUTED
+
+
 def test_torch_waits_for_a_backward_pass():
     waiting = [{"graphed": {"begun": int(not index), "warmed": 1, "waiting": int(index > 0)}} for index in range(4)]
-    judged = told(KEPT, made(4, **{f"c{index}": one for index, one in enumerate(waiting)}))
+    calls = made(4, **{f"c{index}": one for index, one in enumerate(waiting)})
+    judged = told(KEPT._replace(about="NEVER"), calls)
     assert judged.status is Status.CONFIRMED
-    assert judged.evidence == (
-        "torch waits for the backward pass of an earlier result, and records no CUDA graph in 4 calls"
-    )
+    waits = "torch waits for the backward pass of an earlier result, and records no CUDA graph in 4 calls"
+    assert judged.evidence == waits
     assert judged.outcomes[0].result == "ungraphed"
+    # Other findings say that a result is overwritten.
+    judged = told(KEPT, calls)
+    assert (judged.status, judged.reason, judged.evidence) == (Status.INCONCLUSIVE, "no-cuda-graphs", waits)
 
 
 def test_warm_ups_that_are_repeated_otherwise_say_nothing():
@@ -222,6 +257,10 @@ def test_what_did_not_run_says_nothing():
     assert told(KEPT, made(), lines=(LINE + 1,)).reason == "line-not-reached"
     deaf = [{name: part for name, part in one.items() if name != "graphed"} for one in made()]
     assert told(KEPT, deaf).reason == "torch-too-old"
+    for finding in (KEPT, CHANGED):
+        calls = made(5, c0={"graphed": {"begun": 1, "warmed": 1, "deaf": True}})
+        judged = told(finding, calls, writing(5))
+        assert (judged.status, judged.reason) == (Status.INCONCLUSIVE, "torch-too-old")
     failed = {"calls": [], "failure": "stopped after 60 s", "reason": "timeout"}
     plain = made()
     whole = arms(plain, plain)._replace(captured=Captured(trace(*plain, lines=[LINE]), failed))
@@ -310,13 +349,45 @@ def test_findings_say_what_they_are_about(tmp_path: Path):
         cache.add_(x)
         y = torch.randn(4).to(x.device) + x
         return torch.cond(y.sum() > 0, lambda a: a + 1, lambda a: a - 1, (y,)).to("cuda:1")
+
     """
+    assert about(tmp_path, text, "NST808") == {6: "CHANGED", 7: "DRAWN", 8: "CONDITION"}
+
+
+def test_findings_say_what_a_result_is_kept_beyond(tmp_path: Path):
+    text = """\
+    import torch
+
+
+    @torch.compile(mode="reduce-overhead")
+    def step(x):
+        return x * 2
+
+
+    @torch.no_grad()
+    def predicted(batches):
+        found = []
+        for batch in batches:
+            found.append(step(batch))
+        return found
+
+
+    def awaited(x):
+        weight = torch.nn.Parameter(x)
+        first = step(weight)
+        second = step(weight)
+        return first + second
+    """
+    assert about(tmp_path, text, "NST807") == {13: "RUN", 19: "NEVER"}
+
+
+def about(tmp_path: Path, text: str, code: str) -> dict[int, str]:
+    """What the findings of a rule in a file are about, by line."""
     path = tmp_path / "model.py"
     path.write_text(dedent(text), encoding="utf-8")
     found = check([str(path)], default_settings(str(tmp_path)))
     made = (suspect_of(number, one, RULES, found.read) for number, one in enumerate(found.diagnostics))
-    about = {min(one.lines): one.about for one in made if one is not None and one.code == "NST808"}
-    assert about == {6: "CHANGED", 7: "DRAWN", 8: "CONDITION"}
+    return {min(one.lines): one.about for one in made if one is not None and one.code == code}
 
 
 def test_what_torch_skips_without_a_word_is_no_refutation():

@@ -6,10 +6,9 @@ import json
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from nonstrict.confirm.programs import BACKENDS, EAGER, INDUCTOR, Program, Schedule, job_of
+from nonstrict.confirm.programs import BACKENDS, EAGER, INDUCTOR, Program, Schedule, job_of, unabridged
 from nonstrict.confirm.shares import Joined, Share, shares_of
 from nonstrict.confirm.traces import Captured
-from nonstrict.confirm.training import with_training
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -140,7 +139,7 @@ class ArmRunner:
 
         Inductor takes no graphs from caches: why operators are left out of CUDA graphs is decided where one is made.
         """
-        looked = with_training(program, schedule, places)._replace(captured=True)
+        looked = unabridged(program, schedule, places)._replace(captured=True)
         made = looked._replace(cached=False)
         return Captured(self.trace(program, looked, EAGER, lines=True), self.trace(program, made, INDUCTOR))
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nonstrict.confirm import evidence
 from nonstrict.confirm.numbers import leaf_difference
-from nonstrict.confirm.recompiling import own_calls, varies
+from nonstrict.confirm.recompiling import ends_early, own_calls, varies
 from nonstrict.confirm.sensitivity import changed, reached
 from nonstrict.confirm.traces import cause_of
 from nonstrict.findings import Status
 from nonstrict.knowledge import cuda_graphs
-from nonstrict.program.contracts.regions.capturing import CHANGED, CHANGED_IN_PLACE, Part
+from nonstrict.program.contracts.regions.capturing import CHANGED, CHANGED_IN_PLACE, Limit, Part
 from nonstrict.rules.expectation import ON_GPU, Experiment
 
 if TYPE_CHECKING:
@@ -71,8 +71,9 @@ def divided(suspects: Sequence[Suspect], device: str) -> tuple[list[Suspect], li
 
 
 def places_of(suspects: Iterable[Suspect]) -> frozenset[tuple[str, int]]:
-    """The lines of the findings that are about CUDA graphs."""
-    return frozenset(place for suspect in suspects if suspect.experiment in ASKED for place in suspect.places)
+    """The lines of the findings that are about CUDA graphs, and of what they rest on."""
+    asked = (suspect for suspect in suspects if suspect.experiment in ASKED)
+    return frozenset(place for suspect in asked for place in suspect.places | suspect.writers)
 
 
 def answer(suspect: Suspect, arms: Arms) -> Answer:
@@ -105,20 +106,19 @@ def _unshown(suspect: Suspect, captured: Captured, arms: Arms, own: Sequence[Map
     """Refuted or inconclusive, where nothing shows the finding."""
     if not reached(suspect, captured.eager):
         return _open("line-not-reached")
-    if stopped := _stopped(captured):
+    if stopped := _stopped(captured) or _ended_early(suspect, captured, arms):
         return _open("blocked", stopped)
     if not own:
         return _open("not-compiled")
-    if not any("graphed" in call for call in own):
+    if _is_deaf(own):
         return _open("torch-too-old")
     counts = _counts(own)
     if not counts["warmed"] + counts["recorded"] + counts["replayed"]:
         return _open("no-cuda-graphs", _why_none(own))
-    if suspect.experiment is Experiment.UNGRAPHED:
-        if (told := _hiding(own)) is not None:
-            return _open("no-cuda-graphs", told)
-        if not _is_tried(suspect, captured, arms, own):
-            return _open("few-values")
+    if suspect.experiment is Experiment.UNGRAPHED and (untried := _untried(suspect, captured, arms, own)) is not None:
+        return untried
+    if told := _waiting(own):
+        return _open("no-cuda-graphs", told)
     if not counts["replayed"]:
         return _open("few-runs", f"{_calls(len(own))}, {counts['recorded']} recorded, none run again")
     if suspect.experiment is Experiment.OVERWRITTEN:
@@ -130,6 +130,19 @@ def _unshown(suspect: Suspect, captured: Captured, arms: Arms, own: Sequence[Map
     return Answer(Status.REFUTED, "", f"CUDA graphs ran in {_calls(len(own))}, {told}", "same")
 
 
+def _untried(suspect: Suspect, captured: Captured, arms: Arms, own: Sequence[Mapping[str, Any]]) -> Answer | None:
+    """Why a run says nothing of what runs without CUDA graphs; None if it does."""
+    if (told := _hiding(own)) is not None:
+        return _open("no-cuda-graphs", told)
+    return None if _is_tried(suspect, captured, arms, own) else _open("few-values")
+
+
+def _is_deaf(own: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the torch of the run does not say what it does about CUDA graphs, or why it leaves something out."""
+    told = [call["graphed"] for call in own if "graphed" in call]
+    return not told or any(one.get("deaf") for one in told)
+
+
 def _stopped(captured: Captured) -> str:
     """Which error of a call keeps the run from going on as eager code does; empty if none does."""
     pairs = zip(captured.eager.get("calls", ()), captured.inductor.get("calls", ()), strict=False)
@@ -138,6 +151,27 @@ def _stopped(captured: Captured) -> str:
             cause = cause_of(compiled["error"])
             return f"call {number + 1} raises {cause.type}: {evidence.cut(cause.message)}"
     return ""
+
+
+def _ended_early(suspect: Suspect, captured: Captured, arms: Arms) -> str:
+    """How the program ends otherwise than eager code does, so that later calls are not known; empty if it does not."""
+    stop, control = (trace.get("stop") or _NOTHING for trace in (captured.inductor, captured.eager))
+    if _way_of(stop) != _way_of(control):
+        if stop.get("kind") != "raised":
+            return "the program does not end as it does in eager code"
+        cause = cause_of(stop["error"])
+        return f"the program raises {cause.type}, and not in eager code: {evidence.cut(cause.message)}"
+    if ends_early(suspect, captured.inductor, arms._replace(eager=captured.eager)):
+        return f"`{suspect.function}` is called less often than in eager code"
+    return ""
+
+
+def _way_of(stop: Mapping[str, Any]) -> tuple[Any, ...]:
+    """How a program ended, without what numbers may be in the message of an error."""
+    if stop.get("kind") != "raised":
+        return (stop.get("kind"),)
+    cause = cause_of(stop["error"])
+    return ("raised", cause.type, cause.lines)
 
 
 def _counts(calls: Sequence[Mapping[str, Any]]) -> dict[str, int]:
@@ -176,11 +210,18 @@ def _overwritten(suspect: Suspect, captured: Captured, arms: Arms, own: Sequence
             return _confirmed(seen.text, "overwritten")
     if told := _ended(suspect, captured):
         return _confirmed(told, "overwritten")
-    counts = _counts(own)
-    if counts["waiting"] >= _WAITING and not counts["recorded"] + counts["replayed"]:
-        told = "torch waits for the backward pass of an earlier result, and records no CUDA graph"
-        return _confirmed(f"{told} in {_calls(len(own))}", "ungraphed")
+    if suspect.about == Limit.NEVER.name and (told := _waiting(own)):
+        return _confirmed(told, "ungraphed")
     return None
+
+
+def _waiting(own: Sequence[Mapping[str, Any]]) -> str:
+    """That torch waits for a backward pass and records nothing; empty if it does not."""
+    counts = _counts(own)
+    if counts["waiting"] < _WAITING or counts["recorded"] + counts["replayed"]:
+        return ""
+    told = "torch waits for the backward pass of an earlier result, and records no CUDA graph"
+    return f"{told} in {_calls(len(own))}"
 
 
 def _changed_by(number: int, call: Mapping[str, Any], control: Mapping[str, Any], own: set[int]) -> _Seen | None:
@@ -188,18 +229,19 @@ def _changed_by(number: int, call: Mapping[str, Any], control: Mapping[str, Any]
     known = {one["of"] for one in control.get("overwritten", ())}
     for one in call.get("overwritten", ()):
         of = int(one["of"])
-        if of not in own or of in known:
+        if of not in own or of in known or one.get("unclear"):
             continue
         if "error" in one:
             if gone := _GONE.search(str(one["error"])):
                 told = f"the result of call {of + 1} cannot be read after call {number + 1}: torch raises"
                 return _Seen(number, f"{told}: {gone[0]}")
-        elif one.get("shared"):
-            if call.get("graphed", {}).get("replayed"):
-                return _Seen(number, f"the results of call {of + 1} and of call {number + 1} have the same memory")
-        elif "was" in one and (gap := leaf_difference(one["was"], one["now"])) is not None:
+        elif one.get("changed"):
+            # Nothing computes it anew, so that any other bit is no rounding.
             told = f"the result of call {of + 1} reads as another after call {number + 1}"
-            return _Seen(number, f"{told}: {gap.eager}, then {gap.compiled}")
+            gap = leaf_difference(one["was"], one["now"]) if "was" in one else None
+            return _Seen(number, f"{told}: {gap.eager}, then {gap.compiled}" if gap is not None else told)
+        elif one.get("shared") and call.get("graphed", {}).get("replayed"):
+            return _Seen(number, f"the results of call {of + 1} and of call {number + 1} have the same memory")
     return None
 
 

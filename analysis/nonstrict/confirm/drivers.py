@@ -24,7 +24,7 @@ from nonstrict.confirm.slices import (
 from nonstrict.facts.execution import is_main_guard
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -63,10 +63,10 @@ class Driver(NamedTuple):
     `kind` is `function` (call `name`), `test` (run the test `name` as its runner would), `block` or `guard` (executing
     the kept statements is all), `calls` (call `name` with given arguments), `traced` (the same for what `make_fx` makes
     of it), `returned` (the same for a function that only returns what it does) or `source` (execute an example that
-    calls `name`). `kept` are positions of top-level statements, `dropped`
-    the positions (line, column) of statements left out inside them. `given` is the JSON of the calls, or the text of
-    the example; what is called with them is compiled by itself if it is `plain`, else called in a region. `source` says
-    where they come from.
+    calls `name`). `kept` are positions of top-level statements, `dropped` the positions (line, column) of statements
+    left out inside them; `idle` are those of them that go on with results, and are no checks. `given` is the JSON of
+    the calls, or the text of the example; what is called with them is compiled by itself if it is `plain`, else called
+    in a region. `source` says where they come from.
     """
 
     kind: str
@@ -76,6 +76,7 @@ class Driver(NamedTuple):
     given: str = ""
     plain: bool = False
     source: Source = Source.PROGRAM
+    idle: frozenset[tuple[int, int]] = frozenset()
 
 
 def drivers_of(
@@ -94,11 +95,12 @@ def drivers_of(
         if isinstance(node, ast.FunctionDef) and is_entry(node) and node.name in reaching - giving:
             kept = slice_for(statements, [node.name]).kept
             dropped = dropped_in(node.body, statements, (reaching | through) - {node.name})
-            driver = Driver("function", node.name, kept, dropped)
+            driver = Driver("function", node.name, kept, dropped, idle=idle_in(node.body, dropped))
             found.append((_rank(node.name), index, driver))
         elif isinstance(node, ast.If) and is_main_guard(node) and _mentions(node, reaching):
             kept = slice_for(statements, (), [index]).kept
-            driver = Driver("guard", "the main guard", kept, dropped_in(node.body, statements, reaching | through))
+            dropped = dropped_in(node.body, statements, reaching | through)
+            driver = Driver("guard", "the main guard", kept, dropped, idle=idle_in(node.body, dropped))
             found.append((3, index, driver))
     own = [index for index, s in enumerate(statements) if _calls_at_top(s, reaching, giving)]
     if own:
@@ -246,6 +248,17 @@ def dropped_in(
                 needed |= own
                 grown = True
     return frozenset((s.lineno, s.col_offset) for s in simple if id(s) not in kept)
+
+
+def idle_in(body: list[ast.stmt], dropped: Collection[tuple[int, int]]) -> frozenset[tuple[int, int]]:
+    """Those of some statements left out of a block that neither check results nor only tell them."""
+    return frozenset(
+        (one.lineno, one.col_offset)
+        for one in _simple_statements(body)
+        if (one.lineno, one.col_offset) in dropped
+        and not _checked(one)
+        and not (isinstance(one, ast.Expr) and _is_telling(one.value))
+    )
 
 
 def _environments(imports: Iterable[ast.stmt]) -> frozenset[str]:

@@ -222,5 +222,27 @@ def whole(program: Program, driver: Driver) -> Driver:
     return driver._replace(kept=kept | driver.kept, dropped=frozenset())
 
 
+def unabridged(program: Program, schedule: Schedule, places: Collection[tuple[str, int]]) -> Schedule:
+    """The schedule with all that its driver does between calls, but for checks, and for what tells away from `places`.
+
+    What becomes of a result there is a matter of CUDA graphs: where it is kept, whether a backward pass runs, and what
+    gives up its memory.
+    """
+    program, driver = schedule.program or program, schedule.driver
+    lines = frozenset(line for path, line in places if path == program.path)
+    back = [
+        node
+        for node in ast.walk(program.tree)
+        if isinstance(node, ast.stmt)
+        and (place := (node.lineno, node.col_offset)) in driver.dropped
+        and (place in driver.idle or not lines.isdisjoint(range(node.lineno, (node.end_lineno or node.lineno) + 1)))
+    ]
+    if not back:
+        return schedule
+    kept = slice_for(statements_of(program.tree), {name for node in back for name in loaded(node)}).kept
+    dropped = driver.dropped - {(node.lineno, node.col_offset) for node in back}
+    return schedule._replace(driver=driver._replace(kept=driver.kept | kept, dropped=dropped))
+
+
 def _is_text(node: ast.Expr) -> bool:
     return isinstance(node.value, ast.Constant)

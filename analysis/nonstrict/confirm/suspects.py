@@ -26,11 +26,11 @@ class Suspect(NamedTuple):
 
     `lines` are the lines of analysed code that its expression covers, `column` and `end_column` where it begins and
     ends, in UTF-8 bytes, -1 if that is not known. `chain` are the (file, line) of the calls that lead there and of the
-    marker, `writers` those where the program changes its subject. `file` is the file of the marked function,
-    `marked_line` the line of its marker. A function that `implements` an operator stays what it was: only calls of the
-    operator run it as one. With `gives_up` the finding says that torch compiles nothing of the function after it, where
-    it is `hidden`, that torch does not come to it. `output` is where what it is about is told. `fixes` are the ways to
-    mend it. `about` is what of its experiment it is about, where that is more than one thing.
+    marker, `writers` those where the program changes its subject, or what else a finding rests on. `file` is the file
+    of the marked function, `marked_line` the line of its marker. A function that `implements` an operator stays what it
+    was: only calls of the operator run it as one. With `gives_up` the finding says that torch compiles nothing of the
+    function after it, where it is `hidden`, that torch does not come to it. `output` is where what it is about is told.
+    `fixes` are the ways to mend it. `about` is what of its experiment it is about, where that is more than one thing.
     """
 
     number: int

@@ -10,7 +10,7 @@ import copy
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from nonstrict.confirm.drivers import Driver, dropped_in, reaching_names
+from nonstrict.confirm.drivers import Driver, dropped_in, idle_in, reaching_names
 from nonstrict.confirm.slices import Statement, free_names, slice_for, statements_of
 
 if TYPE_CHECKING:
@@ -183,5 +183,7 @@ def _driver(test: _Test, tree: ast.Module, fixtures: dict[str, str], names: froz
     if test.owner is not None:
         calling |= {"self"}
     dropped = dropped_in(test.node.body, statements, calling)
+    idle = idle_in(test.node.body, dropped)
     dropped |= {(part.lineno, part.col_offset) for part in others}
-    return Driver("test", test.name, slice_for(statements, [*statements[test.position].binds, *used]).kept, dropped)
+    kept = slice_for(statements, [*statements[test.position].binds, *used]).kept
+    return Driver("test", test.name, kept, dropped, idle=idle)

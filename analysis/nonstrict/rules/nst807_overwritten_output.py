@@ -40,7 +40,8 @@ def examine(body: Body) -> Iterator[Finding]:
         is_step = one.limit is Limit.BACKWARD and one.way is Way.GIVEN
         copies = _COPIES if one.kinds & HOLDERS else _COPY
         message, advice, note = _message(body, one), _STEP if is_step else copies, _NOTES[one.limit]
-        yield report(RULE, body, one.seen, message, note=note, help=advice, severity=severity, evidence=one.evidence)
+        found = report(RULE, body, one.seen, message, note=note, help=advice, severity=severity, evidence=one.evidence)
+        yield found._replace(about=one.limit.name)
 
 
 def _message(body: Body, one: KeptResult) -> str:

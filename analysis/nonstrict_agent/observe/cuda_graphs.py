@@ -30,6 +30,8 @@ _MAX_REASONS = 50
 #: What of a program is about CUDA graphs among the options of Inductor.
 _ABOUT = ("triton.cudagraph", "graph_partition", "cpp_wrapper")
 _CUDA_GRAPHS = "triton.cudagraphs"
+#: The options of Inductor where no CUDA graphs are to be made.
+NO_CUDA_GRAPHS = {_CUDA_GRAPHS: False}
 
 
 class Reason(TypedDict):
@@ -44,7 +46,8 @@ class Graphed(TypedDict):
 
     `begun` are those of forward passes that are warmed up for the first time, `warmed` are all warm-ups, and `waiting`
     those of them that are repeated because a backward pass is pending. `skips` counts what torch runs without CUDA
-    graphs, of which it has `told`; `skipped` says why, each reason once. `apart` is why operators are left out.
+    graphs, of which it has `told`; `skipped` says why, each reason once. `apart` is why operators are left out; where
+    this torch does not say that in a known way, the record is `deaf`.
     """
 
     begun: int
@@ -56,11 +59,14 @@ class Graphed(TypedDict):
     told: int
     skipped: list[Reason]
     apart: list[Reason]
+    deaf: bool
 
 
 def nothing_yet() -> Graphed:
     """Of a call in which nothing happened so far."""
-    return Graphed(begun=0, warmed=0, waiting=0, recorded=0, replayed=0, skips=0, told=0, skipped=[], apart=[])
+    return Graphed(
+        begun=0, warmed=0, waiting=0, recorded=0, replayed=0, skips=0, told=0, skipped=[], apart=[], deaf=False
+    )
 
 
 def options_of(options: dict[str, Any]) -> dict[str, Any]:
@@ -142,10 +148,12 @@ class CudaGraphs:
         try:
             for node in scheduler.nodes:
                 reason = scheduler.should_partition(node)
-                if reason and reason != _NOT_ASKED:
-                    self._note("apart", str(reason), _trace_of(node))
-        except Exception:  # noqa: BLE001 - a torch that works otherwise is not listened to, and works on
-            self.listening = False
+                if isinstance(reason, str) and reason != _NOT_ASKED:
+                    self._note("apart", reason, _trace_of(node))
+                elif reason is not None and not isinstance(reason, str):
+                    self._now["deaf"] = True  # an older one says only whether it has a reason
+        except Exception:  # noqa: BLE001 - a torch that works otherwise is not heard, and works on
+            self._now["deaf"] = True
         return original(scheduler, *given, **named)
 
     def _skipped(self, message: str) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nonstrict_agent.observe.cuda_graphs import CudaGraphs
 
 _MOST = 64
-#: Bytes of numbers, as `encode_leaf` writes them, that are told of changes.
+#: Bytes of numbers, as `encode_leaf` writes them, that are told of changes; further ones have none.
 _MOST_BYTES = 4 << 20
 _MAX_TEXT = 600
 #: How instructions begin that take what lies on the stack of a frame, and end a statement or a round of a loop.
@@ -39,11 +39,12 @@ _TAKES = ("STORE_", "POP_TOP", "RETURN_", "YIELD_", "FOR_ITER", "JUMP_BACKWARD")
 class Overwritten(TypedDict, total=False):
     """A result of the call number `of`, as it was before a later call and as it is now; or why it cannot be read.
 
-    It is `shared` if it has the memory of a result of the later call, whatever numbers are there. What is `unclear` is
-    changed, and may be held by torch alone.
+    It is `changed` if any bit of it is another, and `shared` if it has the memory of a result of the later call,
+    whatever numbers are there. What is `unclear` may be held by torch alone.
     """
 
     of: int
+    changed: bool
     shared: bool
     unclear: bool
     was: dict[str, Any]
@@ -124,7 +125,8 @@ class KeptResults:
     def _change(self, of: int, was: dict[str, Any], now: dict[str, Any]) -> Overwritten:
         """A change with its numbers, unless there were too many of them before."""
         self._left -= len(was.get("data", "")) + len(now.get("data", ""))
-        return Overwritten(of=of, was=was, now=now) if self._left >= 0 else Overwritten(of=of)
+        told = Overwritten(of=of, changed=True)
+        return {**told, "was": was, "now": now} if self._left >= 0 else told
 
     def _standing(self, frame: FrameType | None) -> Iterator[_Place]:
         """Where the frames of the program stand, the innermost first."""
@@ -162,13 +164,13 @@ class KeptResults:
         return (one for one in self._kept if one.of == number)
 
     def _share(self, number: int, arguments: Any) -> None:
-        """Note which results of earlier calls have the memory of one of this call, and changed no number by it."""
+        """Note which results of earlier calls have the memory of one of this call, whether that changed them or not."""
         from torch.utils import _pytree
 
         if self._pending is None:
             return
         changes = self._pending[1]
-        known = [change.kept for change in changes]
+        known = {id(change.kept): change.told for change in changes}
         leaves = _pytree.tree_leaves(arguments)
         passed = {id(leaf) for leaf in leaves}
         # What is a part of an argument overwrites nothing.
@@ -176,10 +178,11 @@ class KeptResults:
         for kept in self._kept:
             if kept.of == number or kept.memory not in taken or kept.held() is None:
                 continue
-            if not any(one is kept for one in known):
-                is_unclear = _is_torchs(kept)
-                told = Overwritten(of=kept.of, unclear=True) if is_unclear else Overwritten(of=kept.of, shared=True)
-                changes.append(self._changed(kept, told, passed))
+            if id(kept) in known:
+                known[id(kept)]["shared"] = True
+            else:
+                told = Overwritten(of=kept.of, shared=True)
+                changes.append(self._changed(kept, {**told, "unclear": True} if _is_torchs(kept) else told, passed))
 
     def _own(self, number: int, result: Any, passed: set[int], made: dict[int, Any]) -> Any:
         """The result with tensors of its own, also in plain containers; the same one for the same, by `made`."""

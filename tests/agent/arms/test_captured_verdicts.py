@@ -139,6 +139,12 @@ def test_results_in_containers(project: Project, made: str, part: str, kept: str
     assert (told["NST807"].status.value, told["NST807"].reason) == (status, ""), told["NST807"].evidence
 
 
+def test_results_that_are_overwritten_by_nearly_the_same_numbers(project: Project):
+    told, _ = judged(project, KEEPING.format(number=5).replace("float(number)", "1.0 + number * 1e-6"))
+    assert told["NST807"].status.value == "confirmed"
+    assert told["NST807"].evidence == "the result of call 2 reads as another after call 3"
+
+
 def test_results_that_are_overwritten_by_the_same_numbers(project: Project):
     told, _ = judged(project, KEEPING.format(number=5).replace("float(number)", "1.0"))
     assert told["NST807"].status.value == "confirmed"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from nonstrict_agent.observe import kept_results
 from nonstrict_agent.observe.kept_results import KeptResults
 from tests.agent.arms.running import numbers
 from tests.agent.arms.standing_graphs import GRAPHS, program
@@ -74,6 +75,34 @@ def test_results_of_equal_numbers_share_their_memory(project: Project):
     assert found == [(2, {"of": 1, "shared": True}), *((3, {"of": of, "shared": True}) for of in (1, 2))]
     eager = calls(project, KEEPING.replace("float(number)", "1.0"), "eager")
     assert [call["overwritten"] for call in eager] == [[], [], [], [], []]
+
+
+def test_nearly_equal_numbers_are_changed_and_share_their_memory(project: Project):
+    made = calls(project, KEEPING.replace("float(number)", "1.0 + number * 1e-6"))
+    found = [
+        (index, one["of"], one["changed"], one["shared"])
+        for index, call in enumerate(made)
+        for one in call["overwritten"]
+    ]
+    assert found == [(2, 1, True, True), (3, 1, True, True), (3, 2, True, True)]
+
+
+def test_changes_without_room_for_their_numbers_are_told(monkeypatch: pytest.MonkeyPatch):
+    import torch
+
+    monkeypatch.setattr(kept_results, "_MOST_BYTES", 100)
+    kept, result, found = KeptResults(lambda path: path == __file__), torch.ones(2), []
+    for number in range(5):
+        record: dict[str, Any] = {}
+        kept.before()
+        result.add_(number)
+        kept.after(record, ())
+        result = kept.given(number, result, ()) if not number else result
+        found.append(record)
+    kept.before()
+    told = [one for record in found for one in record["overwritten"]]
+    assert [one["changed"] for one in told] == [True] * 4
+    assert ["was" in one for one in told] == [True, True, False, False]
 
 
 def test_eager_code_is_looked_at_in_the_same_way(project: Project):
@@ -227,6 +256,39 @@ def test_results_that_torch_holds_too_are_unclear():
         assert (told["of"], "was" in told, "now" in told) == (0, True, True)
 
 
+@pytest.mark.parametrize(
+    ("answer", "deaf"), [("None", False), ("'cpu ops'", False), ("True", True), ("False", True), ("KeyError()", True)]
+)
+def test_a_torch_that_gives_no_reasons_for_what_it_leaves_out(project: Project, answer: str, deaf: bool):
+    text = f"""\
+    import sys
+
+    from torch._inductor.scheduler import Scheduler
+
+
+    def should_partition(self, node):
+        if sys._getframe(1).f_code.co_name != "_partitioned":
+            return None  # torch itself asks
+        answer = {answer}
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+    Scheduler.should_partition = should_partition
+
+
+    @torch.no_grad()
+    def main():
+        for number in range(3):
+            step(torch.ones(2))
+    """
+    made = calls(project, text)
+    assert [call["graphed"]["deaf"] for call in made] == [deaf, False, False]
+    # What is counted goes on.
+    assert [call["graphed"]["replayed"] for call in made] == [0, 0, 1]
+
+
 def test_why_torch_runs_something_without(project: Project):
     text = """\
     WHY = (
@@ -293,6 +355,36 @@ def test_backward_passes_are_no_further_cuda_graphs(project: Project):
         step(torch.ones(3))
     """
     assert [call["graphed"]["begun"] for call in calls(project, text)] == [0, 1]
+
+
+@pytest.mark.parametrize(("captured", "skips"), [(False, 0), (True, 1)])
+@pytest.mark.parametrize(
+    ("first", "later"), [("True", ""), ("False", "torch._inductor.config.triton.cudagraphs = True")]
+)
+def test_other_arms_make_none_whatever_the_program_sets(
+    project: Project, captured: bool, skips: int, first: str, later: str
+):
+    text = f"""\
+    import torch._inductor.config
+    from torch._dynamo.utils import counters
+
+    torch._inductor.config.triton.cudagraphs = {first}
+
+
+    @torch.compile
+    def plain(x):
+        return x * 2
+
+
+    def main():
+        {later}
+        plain(torch.ones(2))
+        raise ValueError(counters["inductor"]["cudagraph_skips"])
+    """
+    project.write("graphs.py", GRAPHS)
+    job = project.job(program(text), "inductor", captured=captured, gradients=False, cached=False)
+    # On the CPU, torch leaves out what it is asked for.
+    assert project.perform(job)["stop"]["error"]["links"][-1]["message"] == str(skips)
 
 
 @pytest.mark.parametrize(

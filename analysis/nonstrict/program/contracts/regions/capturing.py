@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from nonstrict.program.domain.values import Kind
 
 
-#: What findings are about, besides a `Part`: a change in place, and its rows in the table.
+#: What findings are about, besides a `Part` or a `Limit`: a change in place, and its rows in the table.
 CHANGED = "CHANGED"
 CHANGED_IN_PLACE = "changed in place"
 
