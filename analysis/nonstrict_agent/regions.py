@@ -12,7 +12,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from nonstrict_agent.observe.applied import renamed
-from nonstrict_agent.observe.cuda_graphs import NO_CUDA_GRAPHS, options_of
+from nonstrict_agent.observe.cuda_graphs import CUDA_GRAPHS_BACKEND, NO_CUDA_GRAPHS, options_of
 from nonstrict_agent.recorder import Recorder, Region
 
 if TYPE_CHECKING:
@@ -156,7 +156,8 @@ def _compile(
             kept |= options_of(options) if captured else NO_CUDA_GRAPHS
         if kept:
             chosen["options"] = kept
-        result = original(model, backend=backend, **chosen)
+        makes_them = captured and options.get("backend") == CUDA_GRAPHS_BACKEND
+        result = original(model, backend=CUDA_GRAPHS_BACKEND if makes_them else backend, **chosen)
         application.renamed = renamed(result, model)
         return recorded(result, model, recorder, application)
 

@@ -30,6 +30,8 @@ _MAX_REASONS = 50
 #: What of a program is about CUDA graphs among the options of Inductor.
 _ABOUT = ("triton.cudagraph", "graph_partition", "cpp_wrapper")
 _CUDA_GRAPHS = "triton.cudagraphs"
+#: The backend of torch that makes CUDA graphs of what Dynamo traced, without Inductor.
+CUDA_GRAPHS_BACKEND = "cudagraphs"
 #: The options of Inductor where no CUDA graphs are to be made.
 NO_CUDA_GRAPHS = {_CUDA_GRAPHS: False}
 

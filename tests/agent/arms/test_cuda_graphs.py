@@ -320,6 +320,24 @@ def test_why_torch_runs_something_without(project: Project):
     assert [call["graphed"]["told"] for call in made] == [1, 1, 1, 1]
 
 
+@pytest.mark.parametrize("captured", [False, True])
+def test_the_backend_that_makes_cuda_graphs_without_inductor(project: Project, captured: bool):
+    text = """\
+    @torch.compile(backend="cudagraphs")
+    def step(x):
+        return x * 2
+
+
+    def main():
+        step(torch.ones(2))
+    """
+    project.write("graphs.py", GRAPHS)
+    (made,) = project.calls(program(text), "inductor", captured=captured, gradients=False)
+    # That backend says so, and Inductor does not.
+    told = [reason["text"] for reason in made.get("graphed", {}).get("skipped", ())]
+    assert [text.partition(" (")[0] for text in told] == ["cpu device"] * captured
+
+
 @pytest.mark.parametrize(
     ("pending", "before", "waiting"),
     [
