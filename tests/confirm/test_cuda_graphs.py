@@ -137,6 +137,23 @@ def test_a_result_that_torch_holds_too():
     assert judged.evidence == "call 4 overwrites the result of call 3, which torch holds as well"
 
 
+@pytest.mark.parametrize(
+    ("lines", "status"),
+    [((LINE,), Status.CONFIRMED), ((3, LINE), Status.CONFIRMED), ((3,), Status.INCONCLUSIVE), ((), Status.CONFIRMED)],
+)
+def test_the_result_of_another_line_is_no_evidence(lines: Sequence[int], status: Status):
+    calls = made()
+    calls[2]["stood"] = [[FILE, line] for line in lines]
+    calls[3]["overwritten"] = [other(2, 4.0, 6.0)]
+    judged = told(KEPT, calls)
+    assert judged.status is status
+    if status is Status.INCONCLUSIVE:
+        assert (judged.reason, judged.evidence) == (
+            "unclear-owner",
+            "call 4 overwrites the result of call 3, which another line has",
+        )
+
+
 def test_what_eager_code_changes_too_is_no_evidence():
     calls, eager = made(), [call(float(index), function="step") for index in range(5)]
     calls[3]["overwritten"] = [other(2, 4.0, 6.0)]

@@ -200,7 +200,7 @@ def _calls(number: int) -> str:
 
 def _overwritten(suspect: Suspect, captured: Captured, arms: Arms, own: Sequence[Mapping[str, Any]]) -> Answer | None:
     """What was overwritten of the results of the region, in the first call that did it."""
-    numbers = {number for number, _ in own_calls(suspect, captured.inductor, arms)}
+    numbers = {number for number, call in own_calls(suspect, captured.inductor, arms) if _is_made_there(suspect, call)}
     calls = captured.inductor["calls"]
     eager = captured.eager.get("calls", ())
     for number, call in enumerate(calls):
@@ -245,15 +245,26 @@ def _changed_by(number: int, call: Mapping[str, Any], control: Mapping[str, Any]
     return None
 
 
+def _is_made_there(suspect: Suspect, call: Mapping[str, Any]) -> bool:
+    """Whether a call stands at a line of the finding, or of what it rests on: a region may be called elsewhere, too."""
+    stood = {(str(path), int(line)) for path, line in call.get("stood", ())}
+    return not stood or not stood.isdisjoint(suspect.places | suspect.writers)
+
+
 def _unclear(suspect: Suspect, captured: Captured, arms: Arms) -> str:
-    """The first result of the region that was overwritten, and that torch holds too; empty if there is none."""
-    own = {number for number, _ in own_calls(suspect, captured.inductor, arms)}
+    """The first result that was overwritten and may be another one's; empty if there is none.
+
+    torch holds it as well, or it is one of the region that another line calls.
+    """
+    own = dict(own_calls(suspect, captured.inductor, arms))
+    eager = captured.eager.get("calls", ())
     for number, call in enumerate(captured.inductor["calls"]):
+        known = {one["of"] for one in (eager[number] if number < len(eager) else _NOTHING).get("overwritten", ())}
         for one in call.get("overwritten", ()):
-            if one.get("unclear") and int(one["of"]) in own:
-                return (
-                    f"call {number + 1} overwrites the result of call {int(one['of']) + 1}, which torch holds as well"
-                )
+            of = int(one["of"])
+            if of in own and of not in known and (one.get("unclear") or not _is_made_there(suspect, own[of])):
+                why = "which torch holds as well" if one.get("unclear") else "which another line has"
+                return f"call {number + 1} overwrites the result of call {of + 1}, {why}"
     return ""
 
 

@@ -158,8 +158,8 @@ REASONS = {
     ),
     "unclear-owner": Reason(
         "unclear owner",
-        "results of {function} are overwritten, and nobody knows whether the program still holds them",
-        "torch holds them too: look at whether they are used after the next call",
+        "results of {function} are overwritten, and nobody knows whether those of the finding are still held",
+        "look at whether they are used after the next call",
     ),
     "torch-too-old": Reason(
         "torch too old",

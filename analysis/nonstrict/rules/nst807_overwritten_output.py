@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nonstrict.facts.holding import Way
-from nonstrict.findings import Applicability, Severity
+from nonstrict.findings import Applicability, Related, Severity
 from nonstrict.program.contracts.regions.capturing import Limit
 from nonstrict.program.domain.values import HOLDERS
 from nonstrict.rules.base import COMPILED, Rule, report
@@ -40,7 +40,9 @@ def examine(body: Body) -> Iterator[Finding]:
         is_step = one.limit is Limit.BACKWARD and one.way is Way.GIVEN
         copies = _COPIES if one.kinds & HOLDERS else _COPY
         message, advice, note = _message(body, one), _STEP if is_step else copies, _NOTES[one.limit]
-        found = report(RULE, body, one.seen, message, note=note, help=advice, severity=severity, evidence=one.evidence)
+        is_near = one.made.line == one.seen.effect.span.line
+        evidence = one.evidence if is_near else (Related(one.made, "computed here"), *one.evidence)
+        found = report(RULE, body, one.seen, message, note=note, help=advice, severity=severity, evidence=evidence)
         yield found._replace(about=one.limit.name)
 
 

@@ -16,6 +16,7 @@ too, nobody knows whether the program does: what becomes of it is `unclear`.
 from __future__ import annotations
 
 import dis
+import os
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
@@ -65,6 +66,7 @@ class _Place(NamedTuple):
     frame: int
     code: CodeType
     at: int
+    line: int
 
 
 class _Change(NamedTuple):
@@ -98,7 +100,9 @@ class KeptResults:
         """A call has ended, with its record: note what is another thing now."""
         from torch.utils import _pytree
 
-        self._stood.append((*reversed([*self._standing(sys._getframe())]),))
+        stood = (*reversed([*self._standing(sys._getframe())]),)
+        self._stood.append(stood)
+        record["stood"] = [[os.path.abspath(one.code.co_filename), one.line] for one in stood]
         passed = {id(leaf) for leaf in _pytree.tree_leaves(arguments)}
         changes: list[_Change] = []
         for number, kept in enumerate(self._kept):
@@ -132,7 +136,7 @@ class KeptResults:
         """Where the frames of the program stand, the innermost first."""
         while frame is not None:
             if self._is_user(frame.f_code.co_filename):
-                yield _Place(id(frame), frame.f_code, frame.f_lasti)
+                yield _Place(id(frame), frame.f_code, frame.f_lasti, frame.f_lineno)
             frame = frame.f_back
 
     def _waits(self, of: int) -> bool:

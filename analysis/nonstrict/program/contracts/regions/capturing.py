@@ -42,7 +42,8 @@ class KeptResult(NamedTuple):
     """A result that is kept beyond a `limit`, behind which a CUDA graph has its memory: in which `way`, in what.
 
     `value` is the expression that gives it there; with `is_value` all of what that gives, and no part of it. `kinds`
-    are those of what is kept, `Kind.UNKNOWN` among them where it may be something else.
+    are those of what is kept, `Kind.UNKNOWN` among them where it may be something else. The region is called where it
+    is `made`.
     """
 
     seen: Observed
@@ -53,6 +54,7 @@ class KeptResult(NamedTuple):
     limit: Limit
     kinds: frozenset[Kind]
     is_value: bool
+    made: Span
 
 
 class Part(enum.Enum):

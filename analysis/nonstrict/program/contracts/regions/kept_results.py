@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from nonstrict.facts import running_order
     from nonstrict.facts.steps import Steps
+    from nonstrict.findings import Span
     from nonstrict.program.contracts.interpreted import Interpreted
     from nonstrict.program.domain.definitions import Function
     from nonstrict.program.domain.effects import Summary
@@ -76,6 +77,16 @@ class _Site(NamedTuple):
     @property
     def text(self) -> running_order.Root:
         return naming.text_of(self.frame)
+
+    @property
+    def made(self) -> Span:
+        """Where the region is called."""
+        return self.inner.made if self.inner is not None else span_of(*self.place, self.node)
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """The file of the text, and the lines before it."""
+        return self.frame.module.path, self.frame.offset
 
     @property
     def needs_no_gradients(self) -> bool:
@@ -338,15 +349,14 @@ def _outlived(site: _Site, one: Kept, limits: _Limits, *, again: bool) -> outliv
 
 
 def _told(runs: _Runs, site: _Site, one: Kept, beyond: outliving.Outlived, limits: _Limits) -> KeptResult:
-    frame, name = site.frame, "".join(one.name)
-    path, offset = frame.module.path, frame.offset
+    name, (path, offset) = "".join(one.name), site.place
     node = one.node if one.way is not Way.VARIABLE else site.node
     effect = Effect(Event.KEPT, path, offset, node, AccessPath(Root.UNKNOWN, "", name))
     span = partial(span_of, path, offset)
     evidence = [Related(span(beyond.run), _RUNS[limits.kind])] if beyond.run is not site.node else []
     evidence += [Related(span(beyond.read), _USED)] if beyond.read not in (one.node, site.node) else []
     seen, value, kinds = Observed(effect, (), in_hook=False), span(one.value), _kinds(runs, site, one)
-    return KeptResult(seen, one.way, name, value, tuple(evidence), limits.kind, kinds, one.is_value)
+    return KeptResult(seen, one.way, name, value, tuple(evidence), limits.kind, kinds, one.is_value, site.made)
 
 
 def _kinds(runs: _Runs, site: _Site, one: Kept) -> frozenset[Kind]:
