@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,6 +14,7 @@ from nonstrict.confirm.session import Session
 from nonstrict.confirm.suspects import suspect_of
 from nonstrict.rules.registry import RULES
 from nonstrict.settings.model import default_settings
+from tests.agent.arms.running import Runner
 from tests.agent.arms.standing_graphs import GRAPHS, program
 
 if TYPE_CHECKING:
@@ -39,29 +40,6 @@ def main():
 COPY = "found[-1] = found[-1]{part}.clone()"
 
 
-class _Done(NamedTuple):
-    value: dict[str, Any]
-    failure: str = ""
-    detail: str = ""
-    changes: tuple[Any, ...] = ()
-    seconds: float = 0.0
-
-    def result(self, timeout: float | None = None) -> _Done:
-        del timeout
-        return self
-
-
-class _Runner:
-    def __init__(self, project: Project) -> None:
-        self._project = project
-        self.jobs: list[dict[str, Any]] = []
-
-    def submit(self, job: dict[str, Any], seconds: float, priority: int = 0) -> _Done:
-        del seconds, priority
-        self.jobs.append(job)
-        return _Done(self._project.perform(job))
-
-
 def judged(project: Project, text: str, device: str = "cuda") -> tuple[dict[str, Judgement], list[dict[str, Any]]]:
     """The judgements of a program by rule, and the jobs that were run for them."""
     project.write("graphs.py", GRAPHS)
@@ -71,7 +49,7 @@ def judged(project: Project, text: str, device: str = "cuda") -> tuple[dict[str,
     suspects = [s for n, d in enumerate(found.diagnostics) if (s := suspect_of(n, d, RULES, found.read)) is not None]
     made = program_of(path, text, root, {})
     assert made is not None
-    runner = _Runner(project)
+    runner = Runner(project)
     told = Session(runner, Limits(device=device), made).confirm(suspects)
     return {s.code: told[s.number].judgement for s in suspects}, runner.jobs
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,7 +13,7 @@ from nonstrict.confirm.session import Session
 from nonstrict.confirm.suspects import suspect_of
 from nonstrict.rules.registry import RULES
 from nonstrict.settings.model import default_settings
-from tests.agent.arms.running import result
+from tests.agent.arms.running import Runner, result
 
 if TYPE_CHECKING:
     from tests.agent.arms.running import Project
@@ -98,35 +98,6 @@ REFUSED = "    fourth(x)\n"
 CAUGHT = "    try:\n        fourth(x)\n    except Exception:\n        pass\n    second(x)\n"
 
 
-class _Done(NamedTuple):
-    value: dict[str, Any]
-    failure: str = ""
-    detail: str = ""
-    changes: tuple[Any, ...] = ()
-    seconds: float = 0.0
-
-    def result(self, timeout: float | None = None) -> _Done:
-        del timeout
-        return self
-
-
-class _Runner:
-    """Runs jobs at once, and remembers them."""
-
-    def __init__(self, project: Project, forging: str = "") -> None:
-        """`forging` is a backend whose arms are found to have written their results themselves."""
-        self._project = project
-        self._forging = forging
-        self.jobs: list[dict[str, Any]] = []
-
-    def submit(self, job: dict[str, Any], seconds: float, priority: int = 0) -> _Done:
-        del seconds, priority
-        self.jobs.append(job)
-        if self._forging and job.get("backend") == self._forging:
-            return _Done({}, "tampered")
-        return _Done(self._project.perform(job))
-
-
 @pytest.mark.parametrize("end", ["", REFUSED, CAUGHT], ids=["all run", "refused", "caught"])
 def test_verdicts_do_not_depend_on_how_regions_are_shared(project: Project, end: str) -> None:
     path = str(project.write("model.py", PROGRAM + end))
@@ -136,7 +107,7 @@ def test_verdicts_do_not_depend_on_how_regions_are_shared(project: Project, end:
     assert program is not None
     told: list[list[Any]] = []
     for slots in (1, 3):
-        runner = _Runner(project)
+        runner = Runner(project)
         judged = Session(runner, Limits(backends=("aot_eager",), slots=slots), program).confirm(suspects)
         told.append([(s.code, s.marked_line, judged[s.number].judgement[:3]) for s in suspects])
         shared = [job for job in runner.jobs if job.get("only")]
@@ -153,7 +124,7 @@ def test_one_arm_that_forges_its_result_discredits_all(project: Project, forging
     suspects = [s for n, d in enumerate(found.diagnostics) if (s := suspect_of(n, d, RULES, found.read)) is not None]
     program = program_of(path, PROGRAM, str(project.directory), {})
     assert program is not None
-    session = Session(_Runner(project, forging), Limits(), program)
+    session = Session(Runner(project, forging), Limits(), program)
     reasons = {told.judgement.reason for told in session.confirm(suspects).values()}
     assert (reasons == {"tampered"}) is bool(forging)
     assert bool(session.measured) is not bool(forging)
