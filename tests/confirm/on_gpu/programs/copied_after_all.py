@@ -1,12 +1,7 @@
-"""The list copies what it is given, which the analysis does not see."""
+"""A copy takes the place of what was kept before the next run, which the analysis does not see."""
 # expected: NST807 refuted
 
 import torch
-
-
-class Copies(list):
-    def append(self, one):
-        super().append(one.clone())
 
 
 @torch.compile(mode="reduce-overhead")
@@ -16,9 +11,10 @@ def step(x):
 
 @torch.no_grad()
 def main():
-    found = Copies()
+    found = []
     for number in range(6):
         found.append(step(torch.full((8,), float(number), device="cuda")))
+        found[-1] = found[-1].clone()
     print(torch.stack(found).sum().item())
 
 
